@@ -145,7 +145,7 @@ public final class AttachmentPreparer: Sendable {
             let location =
                 try task.localFile.map { .file($0) }
                 ?? SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
-            let candidates = try candidates(of: request, location)
+            let candidates = try candidates(of: request, location, task.fallbackFiles)
             let states = candidates.isEmpty ? [location.localState()] : candidates.map { $0.location.localState() }
             let localState = states.compactMap(\.self).joined(separator: " ")
             let identity = try RequestIdentity(request, localState: localState.isEmpty ? nil : localState)
@@ -165,14 +165,17 @@ public final class AttachmentPreparer: Sendable {
     }
 
     /// The sources of a request with fallbacks; empty for a single one.
-    private func candidates(of request: AttachmentRequest, _ first: SourceLocation) throws -> [SourceCandidate] {
+    private func candidates(
+        of request: AttachmentRequest, _ first: SourceLocation, _ files: [String: String] = [:]
+    ) throws -> [SourceCandidate] {
         let alternatives = request.alternatives
         guard alternatives.count > 1 else { return [] }
         return try alternatives.enumerated().map { number, one in
-            SourceCandidate(
+            let file = files[one.source].map { SourceLocation.file($0) }
+            return SourceCandidate(
                 request: one,
                 location: number == 0
-                    ? first : try SourceLocation(one.source, allowsFiles: configuration.allowsLocalFiles))
+                    ? first : try file ?? SourceLocation(one.source, allowsFiles: configuration.allowsLocalFiles))
         }
     }
 

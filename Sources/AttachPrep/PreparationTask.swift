@@ -10,6 +10,8 @@ public struct PreparationTask: Sendable {
     public var folder: String?
     /// The path of an uploaded file that is used instead of the request's source.
     public var localFile: String?
+    /// The paths of uploaded files that are used instead of fallbacks of the request, by fallback.
+    public var fallbackFiles: [String: String] = [:]
     /// Validators of the version fetched before; the server is then asked whether there is a newer one.
     public var validators: SourceValidators?
     /// Called with the manifest and the path of the folder with its files, before they are published.

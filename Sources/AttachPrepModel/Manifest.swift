@@ -29,6 +29,10 @@ public struct Manifest: Codable, Sendable, Hashable {
     /// Whether a better result follows: this one is of a fallback, while the job still waits for the source. Left out
     /// when it is false.
     public var isPartial = false
+    /// When a partial result was reported, as RFC 3339; nil for any other. Left out when it is nil.
+    public var reportedAt: String?
+    /// The partial result that was reported before this final one; nil for any other. Left out when it is nil.
+    public var partialResult: ManifestPartialResult?
 
     public init(id: String, requestDigest: String, outcome: Outcome, source: ManifestSource) {
         self.id = id
@@ -42,7 +46,7 @@ public struct Manifest: Codable, Sendable, Hashable {
 
     private enum CodingKeys: String, CodingKey {
         case schema, id, requestDigest, outcome, reasons, source, attachment, thumbnail, crop, options, deviceFetch
-        case timings, warnings, error
+        case timings, warnings, error, reportedAt, partialResult
         case isPartial = "partial"
     }
 
@@ -63,6 +67,8 @@ public struct Manifest: Codable, Sendable, Hashable {
         warnings = try values.decode([PreparationWarning].self, forKey: .warnings)
         error = try values.decodeIfPresent(ManifestError.self, forKey: .error)
         isPartial = try values.decodeIfPresent(Bool.self, forKey: .isPartial) ?? false
+        reportedAt = try values.decodeIfPresent(String.self, forKey: .reportedAt)
+        partialResult = try values.decodeIfPresent(ManifestPartialResult.self, forKey: .partialResult)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -82,6 +88,39 @@ public struct Manifest: Codable, Sendable, Hashable {
         try values.encode(warnings, forKey: .warnings)
         try values.encode(error, forKey: .error)
         if isPartial { try values.encode(true, forKey: .isPartial) }
+        try values.encodeIfPresent(reportedAt, forKey: .reportedAt)
+        try values.encodeIfPresent(partialResult, forKey: .partialResult)
+    }
+}
+
+/// What was reported while a job still waited for its source.
+public struct ManifestPartialResult: Codable, Sendable, Hashable {
+    /// The fallback that was prepared, redacted like the source.
+    public var source: String
+    /// RFC 3339.
+    public var reportedAt: String
+    public var attachment: ManifestFile
+    public var thumbnail: ManifestImage?
+
+    /// Nil for a manifest that was not reported as a partial result.
+    public init?(_ partial: Manifest) {
+        guard let reportedAt = partial.reportedAt, let attachment = partial.attachment else { return nil }
+        source = partial.source.tried?.last?.url ?? partial.source.url
+        self.reportedAt = reportedAt
+        self.attachment = attachment
+        thumbnail = partial.thumbnail
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case source, reportedAt, attachment, thumbnail
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(source, forKey: .source)
+        try values.encode(reportedAt, forKey: .reportedAt)
+        try values.encode(attachment, forKey: .attachment)
+        try values.encode(thumbnail, forKey: .thumbnail)
     }
 }
 
@@ -107,13 +146,17 @@ public struct ManifestSource: Codable, Sendable, Hashable {
     /// The sources that were tried, in order, when the request has fallbacks; nil for any other request. All other
     /// members but `url` are about the last one. Left out when it is nil.
     public var tried: [ManifestTriedSource]?
+    /// Whether iOS shows the source unchanged: it is intact, of a type and codecs that iOS attaches, and within Apple's
+    /// limit. The request's own limits do not count. Left out when it is nil: the source was not fetched, or not
+    /// decoded to its end.
+    public var attachable: Bool?
 
     public init(url: String) {
         self.url = url
     }
 
     private enum CodingKeys: String, CodingKey {
-        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256, playlist, page, tried
+        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256, playlist, page, tried, attachable
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -127,6 +170,7 @@ public struct ManifestSource: Codable, Sendable, Hashable {
         try values.encodeIfPresent(playlist, forKey: .playlist)
         try values.encodeIfPresent(page, forKey: .page)
         try values.encodeIfPresent(tried, forKey: .tried)
+        try values.encodeIfPresent(attachable, forKey: .attachable)
     }
 }
 

@@ -41,8 +41,8 @@ enum PageBundle {
     static let commonScript =
         PageConstants.script
         + text(
-            PackageResources.elements_js, PackageResources.words_js, PackageResources.device_js,
-            PackageResources.notification_js, PackageResources.drawing_js, PackageResources.facts_js)
+            PackageResources.elements_js, PackageResources.formatting_js, PackageResources.device_js,
+            PackageResources.notification_js, PackageResources.drawing_js, PackageResources.manifest_details_js)
 
     static let reportStyle = commonStyle + text(PackageResources.report_css)
     static let reportScript =
@@ -55,11 +55,11 @@ enum PageBundle {
     static let dashboardScript =
         commonScript
         + text(
-            PackageResources.service_js, PackageResources.place_js, PackageResources.telling_js,
+            PackageResources.service_js, PackageResources.routing_js, PackageResources.dialogs_js,
             PackageResources.overview_js, PackageResources.workers_js, PackageResources.jobs_js,
             PackageResources.bulk_js, PackageResources.job_js, PackageResources.job_export_js,
             PackageResources.webhooks_js, PackageResources.cropping_js, PackageResources.try_js,
-            PackageResources.try_source_js, PackageResources.try_order_js, PackageResources.session_js,
+            PackageResources.try_source_js, PackageResources.try_request_js, PackageResources.session_js,
             PackageResources.dashboard_js)
 
     static func text(_ files: [UInt8]...) -> String {
@@ -72,8 +72,8 @@ enum PageBundle {
     }
 }
 
-/// Constants for the scripts of all pages: device limits and network profiles, from the same tables as the rest of the
-/// product.
+/// Constants for the scripts of all pages: device time limits and network profiles, from the same tables as the rest of
+/// the product.
 struct PageConstants: Encodable {
     struct Network: Encodable {
         let name: String
@@ -85,8 +85,6 @@ struct PageConstants: Encodable {
     /// Seconds that a service extension has: 30 as documented by Apple, 8 as measured on devices.
     let appleSeconds = Limits.deviceBudgetSeconds
     let measuredSeconds = Limits.displayDeviceBudgetSeconds
-    /// Apple's size limit in bytes, by MIME type.
-    let attachable = Dictionary(AttachmentType.allCases.map { ($0.mimeType, $0.bytesMax) }) { first, _ in first }
     /// Placeholder text for notifications without a payload.
     let sample = NotificationText.sample
     let networks = NetworkProfile.allCases.map { profile in

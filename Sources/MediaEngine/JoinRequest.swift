@@ -49,16 +49,34 @@ public struct JoinRequest: Codable, Sendable, Hashable {
 
 /// The movie that was joined.
 public struct JoinedMedia: Codable, Sendable, Hashable {
+    /// Segments that were left out because one track cannot continue with their format.
+    public struct Omission: Codable, Sendable, Hashable {
+        public var seconds: Double
+        /// Codec and size of their video, or codec and sample rate of their audio, for people.
+        public var format: String
+        /// Whether only their audio was left out.
+        public var isAudio: Bool
+
+        public init(seconds: Double, format: String, isAudio: Bool) {
+            self.seconds = seconds
+            self.format = format
+            self.isAudio = isAudio
+        }
+    }
+
     public var bytes: Int
     /// In seconds.
     public var duration: Double
-    /// Whether segments were left out because their codecs differ from those of the others.
-    public var hasOmissions: Bool
+    /// The format of the video, or of the audio without video, for people.
+    public var format: String
+    /// By format, in the order of the playlist.
+    public var omissions: [Omission]
 
-    public init(bytes: Int, duration: Double, hasOmissions: Bool = false) {
+    public init(bytes: Int, duration: Double, format: String, omissions: [Omission] = []) {
         self.bytes = bytes
         self.duration = duration
-        self.hasOmissions = hasOmissions
+        self.format = format
+        self.omissions = omissions
     }
 }
 

@@ -27,7 +27,8 @@ import Testing
         let manifest = try object(try await bench.command(arguments).run().text)
         #expect(Set(manifest.keys) == Self.topKeys)
         #expect(
-            keys(manifest["source"]) == ["url", "finalURL", "declaredMIMEType", "mimeType", "bytes", "sha256"])
+            keys(manifest["source"])
+                == ["url", "finalURL", "declaredMIMEType", "mimeType", "bytes", "sha256", "attachable"])
         #expect(
             keys(manifest["attachment"])
                 == Self.imageKeys.union(["kind", "uti", "frames", "duration"]))
@@ -52,6 +53,33 @@ import Testing
         for key in ["attachment", "thumbnail", "crop", "options", "deviceFetch"] { #expect(manifest[key] is NSNull) }
         #expect(keys(manifest["error"]) == ["code", "message", "retryable", "appleCode"])
         #expect(keys(manifest["source"]).count == 6)
+    }
+
+    @Test(
+        arguments: [
+            ("grid.jpg", [], true), ("counter.gif", [], true), ("clock.mp4", [], true), ("tone.m4a", [], true),
+            ("orientation-6.jpg", ["--rendition", "display"], true), ("grid.png", ["--attachment-types", "jpg"], true),
+            ("counter.gif", ["--animation", "still"], true), ("clock.mp4", ["--max-bytes", "20000"], true),
+            ("grid.webp", [], false), ("clock.mkv", [], false), ("counter.apng.png", [], false),
+            ("grid.webp", ["--unsupported", "reject"], false), ("truncated.jpg", [], false), ("cut.mp4", [], false),
+            ("empty.png", [], nil), ("nowhere.jpg", [], nil),
+            // Rejected by the request before its pixels were decoded.
+            ("grid.jpg", ["--max-bytes", "100", "--oversize", "reject"], nil),
+        ] as [(String, [String], Bool?)])
+    func `The manifest says whether iOS shows the source unchanged, whatever the request asks for`(
+        sample: String, options: [String], isAttachable: Bool?
+    ) async throws {
+        let arguments = bench.arguments("prepare", options + [try CommandBench.url(sample)])
+        let manifest = try object(try await bench.command(arguments).run().text)
+        let source = try #require(manifest["source"] as? [String: Any])
+        #expect(source["attachable"] as? Bool == isAttachable, "\(manifest)")
+    }
+
+    @Test(arguments: [("grid.jpg", true), ("grid.webp", false), ("truncated.jpg", false)])
+    func `inspect says it as well`(sample: String, isAttachable: Bool) async throws {
+        let arguments = ["inspect", "--format", "json", "--allow-private-network", try CommandBench.url(sample)]
+        let report = try object(try await bench.command(arguments).run().text)
+        #expect((report["source"] as? [String: Any])?["attachable"] as? Bool == isAttachable, "\(report)")
     }
 
     @Test func `The printed manifest is identical to manifest.json`() async throws {

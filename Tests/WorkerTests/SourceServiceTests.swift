@@ -1,4 +1,5 @@
 import Foundation
+import FoundationNetworking
 import TestSupport
 import Testing
 
@@ -42,6 +43,55 @@ import Testing
         let job = try await job(#"{"source": "\#(server.url("/page"))", "unfurl": true}"#)
         #expect(job.state == "succeeded", "\(job.json)")
         #expect((source(job)["page"] as? [String: Any])?["property"] as? String == "og:image")
+    }
+
+    /// Uploads a file and returns the source that names it.
+    private func upload(_ data: Data, to service: RunningService) async throws -> String {
+        var request = URLRequest(url: try #require(URL(string: service.client.url + "/v1/uploads")))
+        request.httpMethod = "POST"
+        let (body, _) = try await URLSession.shared.upload(for: request, from: data)
+        let answer = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
+        return try #require(answer["source"] as? String)
+    }
+
+    @Test func `An upload can have a URL as fallback, and a URL an upload`() async throws {
+        let service = try await bench.start()
+        let damaged = try await upload(Data("no media".utf8), to: service)
+        let image = try await upload(Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg"))), to: service)
+        let (grid, missing) = (server.url("/grid.png"), server.url("/missing"))
+        for (source, fallback, mimeType) in [(damaged, grid, "image/png"), (missing, image, "image/jpeg")] {
+            let id = try await service.client.submit(#"{"source": "\#(source)", "fallbacks": ["\#(fallback)"]}"#)
+            let job = try await service.client.ended(id)
+            #expect(job.state == "succeeded", "\(job.json)")
+            #expect(self.source(job)["mimeType"] as? String == mimeType)
+            let tried = self.source(job)["tried"] as? [[String: Any]] ?? []
+            #expect(tried.map { $0["url"] as? String } == [source, fallback])
+        }
+        try await service.stop()
+    }
+
+    @Test func `An upload is the partial result while the source is waited for`() async throws {
+        let service = try await bench.start()
+        let image = try await upload(Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg"))), to: service)
+        let id = try await service.client.submit(
+            #"{"source": "\#(server.url("/later"))", "fallbacks": ["\#(image)"], "partial": true, "wait": 30}"#)
+        try await pollUntil("the partial result") { try await service.client.job(id).json["partial"] != nil }
+        server.serve("/later", .body(try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))))
+        let job = try await service.client.ended(id)
+        let partial = try #require(job.result?["partialResult"] as? [String: Any])
+        #expect(partial["source"] as? String == image)
+        #expect((partial["attachment"] as? [String: Any])?["mimeType"] as? String == "image/jpeg")
+        try await service.stop()
+    }
+
+    @Test func `A fallback that names no upload is rejected with the remedy`() async throws {
+        let service = try await bench.start()
+        let fallback = "upload:00000000000000000000000000000000"
+        let response = try await service.client.send(
+            "POST", "/v1/jobs", body: #"{"source": "\#(server.url("/grid.png"))", "fallbacks": ["\#(fallback)"]}"#)
+        #expect(response.status == 422, "\(response.text)")
+        #expect(response.text.contains("The upload of a fallback does not exist or has expired; send the file again"))
+        try await service.stop()
     }
 
     @Test func `Credentials of a netrc file are sent to their host`() async throws {

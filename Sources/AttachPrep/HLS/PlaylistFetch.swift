@@ -32,7 +32,7 @@ struct PlaylistFetch {
         guard case .master(let master) = try Playlist(bytes) else {
             return try await joined(nil, bytes, at: address, into: target)
         }
-        let choices = VariantChoice.ranked(master)
+        let choices = VariantChoice.ranked(master, within: VariantBudget(request))
         for (number, choice) in choices.enumerated() {
             do {
                 return try await joined(choice, bytes, at: address, into: target)
@@ -168,6 +168,8 @@ struct FetchedPlaylist: Sendable {
     let manifest: ManifestPlaylist
     let timings: DownloadTimings
     let warnings: [PreparationWarning]
+    /// Seconds that were downloaded, but have another format than the rest.
+    private let omittedSeconds: Double
 
     init(
         bytes: Int, sha256: String, clip: PlaylistClip, variant: PlaylistVariant?, joined: JoinedMedia,
@@ -187,18 +189,32 @@ struct FetchedPlaylist: Sendable {
                     "The stream is longer than \(Int(clamping: clip.seconds)) s and was cut; ask for more (clip)."
                 ))
         }
-        if joined.hasOmissions {
-            warnings.append(
-                PreparationWarning(
-                    .mediaCut, "Segments after a discontinuity with other codecs or sizes were left out."))
-        }
+        warnings += joined.omissions.map { PreparationWarning(.mediaCut, Self.sentence($0, joined.format)) }
+        omittedSeconds = joined.omissions.filter { !$0.isAudio }.map(\.seconds).reduce(0, +)
         self.warnings = warnings
     }
+
+    /// What was left out at a discontinuity, and why.
+    private static func sentence(_ omission: JoinedMedia.Omission, _ kept: String) -> String {
+        let seconds = tenths(omission.seconds)
+        if omission.isAudio {
+            return "\(seconds) s have no audio: after a discontinuity it is \(omission.format), unlike before, and "
+                + "segments are joined without encoding."
+        }
+        let difference =
+            omission.format == kept
+            ? "\(kept) with other encoder parameters than the rest" : "\(omission.format), the rest is \(kept)"
+        return "\(seconds) s beside a discontinuity were left out: they are \(difference), and segments are joined "
+            + "without encoding."
+    }
+
+    private static func tenths(_ seconds: Double) -> Double { (seconds * 10).rounded() / 10 }
 
     /// For the reasons of the manifest.
     var sentence: String {
         let kind = manifest.live ? "live" : "finished"
-        return
-            "\(manifest.segments) segments of the \(kind) HLS stream were joined into an MP4 of \(manifest.seconds) s."
+        let omitted = omittedSeconds > 0 ? ", without \(Self.tenths(omittedSeconds)) s of another format" : ""
+        return "\(manifest.segments) segments of the \(kind) HLS stream were joined into an MP4 of "
+            + "\(manifest.seconds) s\(omitted)."
     }
 }

@@ -1,10 +1,10 @@
 package import AttachPrepModel
 import RichPush
 
-/// Chooses the variant of a master playlist to fetch: the smallest that iOS shows without encoding. Pure.
+/// Chooses the variant of a master playlist to fetch, among those that iOS shows without encoding. Pure.
 ///
-/// A notification shows a movie in the width of a phone at most, and the smallest variant has the best chance to arrive
-/// on any network, so the variant does not depend on one.
+/// Without a network it is the smallest, which has the best chance to arrive on any. With one it is the best that a
+/// phone can fetch in time, or the smallest when none is small enough.
 package struct VariantChoice: Sendable, Hashable {
     package let variant: PlaylistVariant
     /// The address of the playlist with the audio; nil when the variant's segments contain it.
@@ -13,10 +13,15 @@ package struct VariantChoice: Sendable, Hashable {
     /// The variants to try in order, when segments of one are missing.
     ///
     /// A segment of another variant cannot continue a movie: its size differs. So the whole clip is taken of it.
-    package static func ranked(_ master: MasterPlaylist) -> [VariantChoice] {
+    ///
+    /// - Parameter budget: Nil for a request without a network.
+    package static func ranked(_ master: MasterPlaylist, within budget: VariantBudget? = nil) -> [VariantChoice] {
         let usable = master.variants.filter { !$0.uri.isEmpty }.sorted { one, other in
             let ranks = (Rank(one.codecs, hasSize: one.width != nil), Rank(other.codecs, hasSize: other.width != nil))
-            return ranks.0 == ranks.1 ? one.bandwidth < other.bandwidth : ranks.0 < ranks.1
+            guard ranks.0 == ranks.1 else { return ranks.0 < ranks.1 }
+            let fits = (budget?.fits(one) ?? false, budget?.fits(other) ?? false)
+            guard fits.0 == fits.1 else { return fits.0 }
+            return fits.0 ? one.bandwidth > other.bandwidth : one.bandwidth < other.bandwidth
         }
         return usable.prefix(Limits.playlistVariantsTried).map { VariantChoice($0, of: master) }
     }
@@ -53,6 +58,35 @@ package struct VariantChoice: Sendable, Hashable {
             "mp4a", "ac-3", "ec-3", "ac-4", "mp3", "flac", "fla1", "opus", "alac", "vorbis", "dtsc", "dtse", "dtsx",
         ]
         private static let text: Set<String> = ["stpp", "wvtt"]
+    }
+}
+
+/// What a variant may have for a request with a network.
+package struct VariantBudget: Sendable, Hashable {
+    /// The size limit of the attachment: Apple's, the request's, and what a phone fetches in time.
+    package let bytesMax: Int
+    /// Seconds of the clip. A master playlist does not say whether the stream is live, so that without `clip` they are
+    /// those of a finished one.
+    package let seconds: Double
+
+    package init(bytesMax: Int, seconds: Double) {
+        self.bytesMax = bytesMax
+        self.seconds = seconds
+    }
+
+    /// Nil for a request without a network.
+    package init?(_ request: AttachmentRequest) {
+        guard request.network != nil else { return nil }
+        self.init(bytesMax: request.bytesMax(for: .movie), seconds: request.clipSeconds ?? Limits.clipSeconds)
+    }
+
+    /// Whether the clip stays below the limit at the variant's peak rate, in no more pixels than a notification shows.
+    package func fits(_ variant: PlaylistVariant) -> Bool {
+        // Bounded throughout: floating point.
+        let bytes = Double(variant.bandwidth) * seconds / 8
+        let sides = [variant.width ?? 0, variant.height ?? 0]
+        return bytes <= Double(bytesMax) && sides.max() ?? 0 <= Limits.displayMovieLongSidePixelsMax
+            && sides.min() ?? 0 <= Limits.displayMovieShortSidePixelsMax
     }
 }
 

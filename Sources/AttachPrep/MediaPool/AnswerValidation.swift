@@ -108,6 +108,15 @@ struct AnswerValidation {
         guard let output = pendingCall.descriptors.last, unsafe fstat(output, &status) == 0,
             status.st_size == media.bytes, media.bytes > 0
         else { throw MediaProcessError.invalidAnswer("reported \(media.bytes) bytes, wrote \(status.st_size)") }
+        try Self.expect(.list, media.omissions.count)
+        for omission in media.omissions { try Self.expect(.duration, omission.seconds) }
+        var media = media
+        media.format = media.format.bounded(characters: Limits.childFormatCharactersMax)
+        media.omissions = media.omissions.map {
+            JoinedMedia.Omission(
+                seconds: $0.seconds, format: $0.format.bounded(characters: Limits.childFormatCharactersMax),
+                isAudio: $0.isAudio)
+        }
         return media
     }
 
@@ -205,6 +214,8 @@ enum MediaQuantity {
 extension Limits {
     /// Characters of a library's error text for the log.
     static let childDetailCharactersMax = 2_000
+    /// Characters of a codec with its size.
+    static let childFormatCharactersMax = 100
     /// Lines, streams and list entries in an answer; libav accepts a thousand streams.
     static let childListCountMax = 1_000
 }

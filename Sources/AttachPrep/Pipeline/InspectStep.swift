@@ -90,6 +90,7 @@ struct SourceInspection: Sendable {
             source.record(fetched)
             let inspected = try await inspect(fetched, deadline)
             if fetched.playlist == nil { source.mimeType = inspected.format.mimeType }
+            source.recordAttachability(of: inspected, fetched, isRendered: true)
             media = inspected
             var plan = PreparationPlan(media: inspected, bytes: fetched.bytes, request: request)
             if let playlist = fetched.playlist { plan.note(playlist) }
@@ -97,6 +98,7 @@ struct SourceInspection: Sendable {
         } catch {
             let known = AttachPrepError(wrapping: error)
             logger.debug("rejected", metadata: ["error": "\(known)"])
+            source.recordRejection(known.code)
             return InspectionReport(source: source, media: media, plan: PreparationPlan(rejecting: known))
         }
     }

@@ -61,6 +61,7 @@ struct PreparationPipeline: Sendable {
             var (media, early) = try await inspect(source, staging, &clock, &manifest.timings)
             if source.playlist == nil { manifest.source.mimeType = media.format.mimeType }
             var plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
+            manifest.source.recordAttachability(of: media, source, isRendered: false)
             if let error = plan.error { throw error }
             var renditions: Renditions
             do {
@@ -68,12 +69,14 @@ struct PreparationPipeline: Sendable {
             } catch let error as AttachPrepError where error.code == .mediaCorrupt {
                 media = try await damaged(media, source, &clock, &manifest.timings, after: error)
                 plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
+                manifest.source.attachable = false
                 if let error = plan.error { throw error }
                 renditions = try await render(plan, nil, source, staging, &clock, &manifest.timings)
             }
             if !media.isValidated, media.damage == nil {
                 renditions.markDegraded("the file was not validated completely because the time budget ran short")
             }
+            manifest.source.recordAttachability(of: media, source, isRendered: renditions.hasImage)
             manifest.timings.queue = clock.queueMilliseconds
             return .ended(try await publish(plan, media, source, renditions, staging, manifest, clock), freshness)
         } catch let unchanged as UnchangedSourceError {
@@ -201,6 +204,7 @@ struct PreparationPipeline: Sendable {
         logger.debug("rejected", metadata: ["id": "\(identity.id)", "error": "\(known)"])
         var rejected = manifest
         rejected.reject(known)
+        rejected.source.recordRejection(known.code)
         if let last = rejected.source.tried?.indices.last { rejected.source.tried?[last].code = known.code }
         rejected.timings.total = clock.milliseconds
         rejected.timings.round()
@@ -298,6 +302,27 @@ extension ManifestSource {
         bytes = fetched.bytes
         sha256 = fetched.sha256
     }
+}
+
+extension ManifestSource {
+    /// Records whether iOS shows the source unchanged. A playlist is never shown, and the page of a source does not
+    /// count.
+    mutating func recordAttachability(of media: InspectedMedia, _ fetched: FetchedSource, isRendered: Bool) {
+        attachable =
+            fetched.playlist == nil
+            ? Attachability.showsUnchanged(media, bytes: fetched.bytes, isRendered: isRendered) : false
+    }
+
+    /// Records that iOS does not show a fetched source whose content is no intact media.
+    mutating func recordRejection(_ code: ErrorCode) {
+        let isContent = [.mediaCorrupt, .mediaEmpty, .mediaUnrecognized].contains(code)
+        if isContent, sha256 != nil { attachable = false }
+    }
+}
+
+extension Renditions {
+    /// Whether an image was made, for which the source was decoded.
+    fileprivate var hasImage: Bool { thumbnail != nil || crop != nil || attachment != nil }
 }
 
 extension InspectionReport {

@@ -162,6 +162,16 @@ package enum Attachability: Sendable, Hashable {
         }
     }
 
+    /// Whether iOS shows a source unchanged: intact, attachable and within Apple's limit; nil while that is not known.
+    ///
+    /// - Parameter isRendered: Whether an image was made of it: of a still, inspection may read no more than the header.
+    static func showsUnchanged(_ media: InspectedMedia, bytes: Int, isRendered: Bool) -> Bool? {
+        guard media.damage == nil, case .native(let type) = Attachability(media), bytes <= type.bytesMax else {
+            return false
+        }
+        return media.isValidated && (isRendered || media.kind != .image) ? true : nil
+    }
+
     private static func image(_ media: InspectedMedia) -> Attachability {
         // iOS shows an animated PNG as a still image, so delivering it unchanged would lose the animation.
         if media.format == .png, media.isAnimated {

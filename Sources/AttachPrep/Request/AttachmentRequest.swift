@@ -24,8 +24,8 @@ public struct AttachmentRequest: Sendable, Hashable {
 
     /// A URL; on the command line also a path or a file URL.
     public var source: String
-    /// URLs to try in order when the source cannot be prepared; on the command line also paths. The request's headers
-    /// are sent to those of its origin only, and its Matrix key is not used for them.
+    /// URLs to try in order when the source cannot be prepared; on the command line also paths, in jobs also uploads.
+    /// The request's headers are sent to those of its origin only, and its Matrix key is not used for them.
     public var fallbacks: [String] = []
     /// The caller's id for the result: a letter or digit, then up to 127 letters, digits, dots, dashes, underscores.
     public var id: String?

@@ -135,6 +135,12 @@ extension JobAttempt {
         order.validators = validators
         order.onWaiting = activity
         if let upload { order.localFile = try await path(of: upload) }
+        for fallback in job.request.fallbacks {
+            guard let upload = Upload.named(by: fallback) else { continue }
+            // A missing one is source.not_found when its turn comes, which concerns the other sources no more than a
+            // URL that answers 404.
+            order.fallbackFiles[fallback] = (try? await path(of: upload)) ?? ""
+        }
         #if DEBUG
             TrapForTests.check(job.request.source)
         #endif

@@ -119,7 +119,8 @@ struct JobRun: Sendable {
     // MARK: Store updates
 
     /// Records a partial result, and its webhook unless the final one follows at once.
-    private func report(_ manifest: Manifest, _ media: MediaID, notifies: Bool) async {
+    private func report(_ prepared: Manifest, _ media: MediaID, notifies: Bool) async {
+        let manifest = prepared.reported(at: notifies ? Timestamp.text(.now) : nil)
         let notice =
             notifies
             ? WebhookNotice(
@@ -133,7 +134,8 @@ struct JobRun: Sendable {
         logger.info("reported a partial result", metadata: ["media": "\(media)"])
     }
 
-    private func finish(_ ending: JobCompletion) async {
+    private func finish(_ completion: JobCompletion) async {
+        let ending = partial.noted(in: completion, at: dependencies.settings.baseURL)
         let (state, error) = ending.summary
         let ms = Int(clamping: Date.now.timeIntervalSince(claimedAt) * 1000)
         logger.info("ended", metadata: ["state": "\(state.rawValue)", "ms": "\(ms)"])
@@ -204,6 +206,14 @@ extension Date {
         let nanoseconds = Int64(clamping: timeIntervalSince1970 * 1_000_000_000)
         // Bounded: not negative.
         return DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: UInt64(max(0, nanoseconds)))
+    }
+}
+
+extension Manifest {
+    fileprivate func reported(at time: String?) -> Manifest {
+        var manifest = self
+        manifest.reportedAt = time
+        return manifest
     }
 }
 

@@ -20,6 +20,13 @@ final class ReportedPartial: Sendable {
 
     func set(_ manifest: Manifest, _ media: MediaID) { state.withLock { $0 = (manifest, media) } }
 
+    /// A completion whose result names the partial result that was reported before it.
+    func noted(in completion: JobCompletion, at baseURL: String?) -> JobCompletion {
+        guard case .succeeded(var manifest, let media) = completion, let result else { return completion }
+        manifest.partialResult = ManifestPartialResult(result.manifest.located(result.media, at: baseURL))
+        return .succeeded(manifest, media)
+    }
+
     /// How the job ends when its source cannot be prepared: with the partial result; nil without one.
     func completion(after error: ManifestError, of job: ClaimedJob) -> JobCompletion? {
         result.map { .succeeded($0.manifest.final(after: error, of: job.request), $0.media) }
@@ -45,7 +52,7 @@ extension Manifest {
     /// The result of a fallback as that of the request whose source failed.
     fileprivate func final(after error: ManifestError, of request: AttachmentRequest) -> Manifest {
         var manifest = self
-        manifest.isPartial = false
+        (manifest.isPartial, manifest.reportedAt) = (false, nil)
         // The first of a partial result is the source, which was still waited for.
         manifest.source.tried?[0].code = error.code
         return manifest
@@ -99,7 +106,8 @@ extension JobAttempt {
         order.request = fallback
         order.request.fallbacks = alternatives.dropFirst().map(\.source)
         order.request.id = nil
-        (order.localFile, order.validators, order.folder) = (nil, nil, order.folder.map { "\($0)-partial" })
+        order.localFile = order.fallbackFiles[fallback.source]
+        (order.validators, order.folder) = (nil, order.folder.map { "\($0)-partial" })
         order.onWaiting = activity
         return order
     }

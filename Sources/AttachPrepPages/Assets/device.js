@@ -37,25 +37,18 @@ function whyNoThumbnail(manifest) {
 
 /** Whether iOS shows the original source, and why. */
 function originalVerdict(manifest) {
-  const { error, reasons } = manifest;
+  const { error, source, outcome, reasons } = manifest;
   if (error) {
-    const isFetched = /^(media|limit)\./.test(error.code);
     // The error is shown beside the drawing.
+    if (source.attachable) return { isShown: false, word: "Attachable, but rejected by the request.", why: "" };
+    const isFetched = /^(media|limit)\./.test(error.code);
     return { isShown: false, word: isFetched ? "Silently dropped by iOS." : "Nothing to show.", why: "" };
   }
-  if (manifest.outcome === "passed" || manifest.attachment?.sha256 === manifest.source.sha256) {
+  if (outcome === "passed" || manifest.attachment?.sha256 === source.sha256) {
     return { isShown: true, word: "Shown.", why: "iOS attaches the original." };
   }
-  if (isFitForPhone(manifest)) return { isShown: true, word: "Shown.",
-    why: `Converted nevertheless: ${sentences(reasons)}` };
+  if (source.attachable) return { isShown: true, word: "Shown.", why: `Converted nevertheless: ${sentences(reasons)}` };
   return { isShown: false, word: "Silently dropped by iOS.", why: sentences(reasons) };
-}
-
-/** Whether the original was within Apple's rules and was re-encoded only because of the request's options. */
-function isFitForPhone({ source, outcome, reasons }) {
-  const isSmall = source.bytes <= (attachprepFacts.attachable[source.mimeType] ?? -1);
-  const isWish = reasons.some((reason) => /encoded upright$|^the animation is|not among the accepted types/.test(reason));
-  return isSmall && (outcome === "shrunk" || outcome === "bestAttempt" || isWish);
 }
 
 /** Reasons as sentences, each with a period. */

@@ -1,5 +1,6 @@
 import AttachPrepModel
 import LibAV
+import MediaEngine
 import RichPush
 import SafeArithmetic
 
@@ -11,11 +12,12 @@ struct RunScan {
         var isKey: Bool
     }
 
+    /// Number of the discontinuity before it.
     let number: Int
     let samples: [Sample]
     /// End of the last sample in seconds.
     let end: Double
-    /// Nil for a run without video and audio.
+    /// The video, or the audio if there is none; nil for a run without both.
     private let stream: StreamDescription?
 
     init(_ run: OpenRun, number: Int, _ deadline: ContinuousClock.Instant) throws {
@@ -63,15 +65,36 @@ struct RunScan {
     /// Whether the packets of both runs can follow each other in one track.
     func isContinued(by other: RunScan) -> Bool { other.stream.map(isContinued) ?? false }
 
+    func isContinued(by other: StreamDescription) -> Bool { stream?.isContinued(by: other) ?? false }
+
+    /// From the first frame that can be decoded to the end.
+    var seconds: Double {
+        // Bounded: floating point.
+        firstKey.map { max(0, fullEnd - samples[$0].shown) } ?? 0
+    }
+
+    /// For people.
+    var format: String { stream?.format ?? "" }
+}
+
+extension StreamDescription {
+    /// Whether the packets of both streams can follow each other in one track.
     func isContinued(by other: StreamDescription) -> Bool {
-        guard let stream else { return false }
-        return stream.kind == other.kind && stream.codec == other.codec && stream.width == other.width
-            && stream.height == other.height && stream.channels == other.channels
-            && stream.sampleRate == other.sampleRate && stream.configuration == other.configuration
+        kind == other.kind && codec == other.codec && width == other.width && height == other.height
+            && channels == other.channels && sampleRate == other.sampleRate && configuration == other.configuration
+    }
+
+    /// Codec and size, or codec and sample rate, for people.
+    var format: String {
+        kind == .video ? "\(codec) \(width) x \(height)" : "\(codec) \(channels) x \(sampleRate) Hz"
     }
 }
 
 /// Where the runs of a playlist lie in the joined movie, and which part of them is kept. Pure.
+///
+/// One track has one format, and nothing is encoded. So runs of one format are kept: of a live stream that of the last
+/// run, since its last seconds are wanted; of any other the one with the most seconds, so that an advertisement before
+/// or within a movie is left out and the movie continues after it.
 struct JoinTimeline {
     /// A run that is kept.
     struct Run {
@@ -89,29 +112,41 @@ struct JoinTimeline {
     private(set) var runs: [Run] = []
     /// Seconds at which the movie ends; nil for the end of the last run.
     private(set) var end: Double?
-    /// Whether runs with other codecs were left out.
-    let hasOmissions: Bool
+    /// The format of the kept runs.
+    let format: String
+    /// The other runs, by format.
+    let omissions: [JoinedMedia.Omission]
 
     /// - Parameter isTail: Whether the last `seconds` are kept instead of the first.
     /// - Throws: `media.corrupt` when no run can be decoded.
     init(_ scans: [RunScan], seconds: Double, isTail: Bool) throws {
         let usable = scans.enumerated().filter { $0.element.firstKey != nil }
-        let ordered = isTail ? usable.reversed() : usable
-        guard let first = ordered.first?.element else {
+        guard let chosen = Self.chosen(usable.map(\.element), isTail: isTail) else {
             throw AttachPrepError(
                 .mediaCorrupt, "The segments of the playlist contain no frames; check what the server sends.")
         }
-        let kept = Array(ordered.prefix { first.isContinued(by: $0.element) })
-        hasOmissions = kept.count < usable.count
+        format = chosen.format
+        omissions = usable.map(\.element).filter { !chosen.isContinued(by: $0) }.reduce(into: []) { list, scan in
+            list.add(scan.seconds, of: scan.format, isAudio: false)
+        }
         // Bounded throughout: floating point.
         var total = 0.0
-        for (index, scan) in isTail ? kept.reversed() : kept {
+        for (index, scan) in usable where chosen.isContinued(by: scan) {
             let key = scan.firstKey ?? 0
             let origin = scan.samples[key].shown
             runs.append(Run(index: index, scan: scan, firstPacket: key, origin: origin, shift: total - origin))
-            total += max(0, scan.fullEnd - origin)
+            total += scan.seconds
         }
         if isTail { begin(at: total - seconds) } else if total > seconds { end = seconds }
+    }
+
+    /// A run of the format to keep.
+    private static func chosen(_ usable: [RunScan], isTail: Bool) -> RunScan? {
+        if isTail { return usable.last }
+        // Bounded: floating point.
+        let seconds = usable.map { one in usable.reduce(0) { $0 + (one.isContinued(by: $1) ? $1.seconds : 0) } }
+        // The first one of several with as many seconds.
+        return zip(usable, seconds).first { $0.1 == seconds.max() }?.0
     }
 
     /// Moves the beginning to the last keyframe at or before a time.
@@ -136,4 +171,15 @@ struct JoinTimeline {
 
     /// Playlists and timestamps are rounded to milliseconds.
     private static let slackSeconds = 0.002
+}
+
+extension [JoinedMedia.Omission] {
+    /// Counts seconds of a format that are left out.
+    mutating func add(_ seconds: Double, of format: String, isAudio: Bool) {
+        if let index = firstIndex(where: { $0.format == format && $0.isAudio == isAudio }) {
+            self[index].seconds += seconds  // Bounded: floating point.
+        } else {
+            append(JoinedMedia.Omission(seconds: seconds, format: format, isAudio: isAudio))
+        }
+    }
 }

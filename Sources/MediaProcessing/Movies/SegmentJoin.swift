@@ -30,10 +30,12 @@ struct SegmentJoin {
         let scans = try request.tracks[0].map { try RunScan(open($0, of: 0), number: $0.number, deadline) }
         let timeline = try JoinTimeline(scans, seconds: request.seconds, isTail: request.isTail)
         let file = MP4File(output: output, bytesMax: request.bytesMax, clock: WorkClock(deadline: deadline))
-        var end = 0.0
+        var (end, omissions) = (0.0, timeline.omissions)
         do {
-            let bytes = try file.write(rateController: { nil }) { muxer in end = try write(timeline, to: muxer) }
-            return JoinedMedia(bytes: bytes, duration: end, hasOmissions: timeline.hasOmissions)
+            let bytes = try file.write(rateController: { nil }) { muxer in
+                end = try write(timeline, to: muxer, &omissions)
+            }
+            return JoinedMedia(bytes: bytes, duration: end, format: timeline.format, omissions: omissions)
         } catch MovieEncodeError.overLimit {
             throw AttachPrepError(
                 .downloadTooLarge,
@@ -81,30 +83,63 @@ struct SegmentJoin {
 
     // MARK: Writing
 
+    /// - Parameter omissions: Receives the audio that cannot continue that of the first run with audio.
     /// - Returns: The end of the last frame in seconds.
-    private func write(_ timeline: JoinTimeline, to muxer: Muxer) throws -> Double {
+    private func write(
+        _ timeline: JoinTimeline, to muxer: Muxer, _ omissions: inout [JoinedMedia.Omission]
+    ) throws -> Double {
         var main: JoinedStream?
-        var audio: JoinedStream?
+        var audio: (stream: JoinedStream, description: StreamDescription)?
         for (index, run) in timeline.runs.enumerated() {
-            let opened = try open(request.tracks[0][run.index], of: 0)
-            let other = try beside(run.scan.number)
+            let (opened, other) = try openBoth(run)
             guard let stream = opened.main, run.scan.isContinued(by: stream) else { throw Self.changed }
-            let sound = other.map { $0.audio } ?? (opened.main?.kind == .video ? opened.audio : nil)
+            var runAudio = Self.audio(of: opened, other)
             if index == 0 {
                 main = JoinedStream(target: try muxer.addStream(copyingFrom: opened.demuxer, stream.index))
-                if let sound {
-                    let demuxer = other?.demuxer ?? opened.demuxer
-                    audio = JoinedStream(target: try muxer.addStream(copyingFrom: demuxer, sound.index))
+                if let (demuxer, found) = try firstAudio((opened, other), timeline.runs.dropFirst()) {
+                    let target = try muxer.addStream(copyingFrom: demuxer, found.index)
+                    audio = (JoinedStream(target: target), found)
                 }
                 try muxer.writeHeader()
             }
+            if let found = runAudio, let audio, !audio.description.isContinued(by: found) {
+                omissions.add(run.scan.seconds, of: found.format, isAudio: true)
+                runAudio = nil
+            }
             let feeds = [
-                RunFeed(opened, main: stream, audio: other == nil ? sound : nil, run),
-                other.flatMap { other in sound.map { RunFeed(other, main: nil, audio: $0, run) } },
+                RunFeed(opened, main: stream, audio: other == nil ? runAudio : nil, run),
+                other.flatMap { other in runAudio.map { RunFeed(other, main: nil, audio: $0, run) } },
             ].compactMap(\.self)
-            try feed(feeds, timeline, main, audio, muxer)
+            try feed(feeds, timeline, main, audio?.stream, muxer)
         }
-        return min(max(main?.end ?? 0, audio?.end ?? 0), timeline.end ?? .infinity)
+        return min(max(main?.end ?? 0, audio?.stream.end ?? 0), timeline.end ?? .infinity)
+    }
+
+    /// A run, and the file with its audio if that is another one.
+    private typealias BothFiles = (main: OpenRun, audio: OpenRun?)
+
+    private func openBoth(_ run: JoinTimeline.Run) throws -> BothFiles {
+        (try open(request.tracks[0][run.index], of: 0), try beside(run.scan.number))
+    }
+
+    /// The audio beside the video of a run.
+    private static func audio(of opened: OpenRun, _ other: OpenRun?) -> StreamDescription? {
+        if let other { return other.audio }
+        return opened.main?.kind == .video ? opened.audio : nil
+    }
+
+    /// The audio whose format the movie has: of the first run that has audio.
+    private func firstAudio(
+        _ first: BothFiles, _ later: some Sequence<JoinTimeline.Run>
+    ) throws -> (Demuxer, StreamDescription)? {
+        let found = { (files: BothFiles) in
+            Self.audio(of: files.main, files.audio).map { (files.audio?.demuxer ?? files.main.demuxer, $0) }
+        }
+        if let first = found(first) { return first }
+        for run in later {
+            if let next = found(try openBoth(run)) { return next }
+        }
+        return nil
     }
 
     private static let changed = AttachPrepError(

@@ -55,6 +55,11 @@ import Testing
         #expect(partial.partial?.id == "event-1" && partial.partial?.source.tried?.map(\.code) == [nil, nil])
         #expect(job.state == .succeeded && job.partial == nil && job.result?.isPartial == false)
         #expect(job.media != partial.media)
+        let reported = try #require(partial.partial?.reportedAt)
+        let earlier = try #require(job.result?.partialResult)
+        #expect(job.result?.reportedAt == nil && earlier.reportedAt == reported)
+        #expect(earlier.source.hasPrefix("https://cdn.example/snapshot.jpg"))
+        #expect(earlier.attachment.url?.contains("/media/\(partial.media?.text ?? "-")/") == true)
         for (media, text) in [(partial.media, "snapshot"), (job.media, "clip")] {
             let id = try #require(media)
             let file = try #require(try await bench.store.file("attachment.jpg", of: id))
@@ -102,6 +107,7 @@ import Testing
         let job = try await bench.working { _ in try await bench.ended(id) }
         #expect(job.state == .succeeded && job.result?.isPartial == false)
         #expect(job.result?.source.tried?.map(\.code) == [.sourceNotFound, nil])
+        #expect(job.result?.reportedAt == nil && job.result?.partialResult == nil)
         #expect(try await bench.webhooks().last?.notice.event != .attachmentRejected)
         #expect(try await bench.webhooks().first?.notice.event == .attachmentPrepared)
     }
@@ -112,6 +118,7 @@ import Testing
         let job = try await bench.working { _ in try await bench.ended(id) }
         #expect(job.state == .succeeded && job.attempts == Limits.jobAttemptsMax)
         #expect(job.result?.source.tried?.map(\.code) == [.downloadTimeout, nil])
+        #expect(job.result?.partialResult?.attachment.sha256 == job.result?.attachment?.sha256)
         #expect(bench.tasks.count { $0.request.source.contains("snapshot") } == 1)
         #expect(try await bench.webhooks().map(\.notice.event) == [.attachmentPrepared, .attachmentPartial])
     }

@@ -140,6 +140,57 @@ struct PlaylistTests {
         #expect(VariantChoice.ranked(list).first?.variant.bandwidth == bandwidth)
     }
 
+    @Test(
+        arguments: [
+            // A request without a network: the smallest.
+            (nil, 60.0, 400), (nil, 5, 400),
+            // 3G within 8 s is 1,540,000 bytes.
+            (1_540_000, 60, 400), (1_540_000, 15, 800), (1_540_000, 6, 2_000), (1_540_000, 1, 5_000),
+            // LTE within 8 s is 11,790,000 bytes; Wi-Fi within 30 s is over Apple's limit of 50 MB.
+            (11_790_000, 60, 800), (11_790_000, 30, 2_000), (50_000_000, 60, 5_000), (50_000_000, 300, 800),
+            // None is small enough, and exactly at the limit.
+            (1_000, 60, 400), (750_000, 15, 400), (1_500_000, 15, 800), (1_499_999, 15, 400),
+        ] as [(Int?, Double, Int)])
+    func `With a network, the best variant whose clip a phone can fetch in time is chosen, up to 720p`(
+        bytesMax: Int?, seconds: Double, kilobits: Int
+    ) throws {
+        let codecs = "CODECS=\"avc1.4d,mp4a.40.2\""
+        let list = try master(
+            "#EXT-X-STREAM-INF:BANDWIDTH=5000000,RESOLUTION=1280x720,\(codecs)", "720",
+            "#EXT-X-STREAM-INF:BANDWIDTH=400000,RESOLUTION=416x234,\(codecs)", "234",
+            "#EXT-X-STREAM-INF:BANDWIDTH=2000000,RESOLUTION=540x960,\(codecs)", "960",
+            "#EXT-X-STREAM-INF:BANDWIDTH=800000,\(codecs)", "unknown",
+            "#EXT-X-STREAM-INF:BANDWIDTH=7000000,RESOLUTION=1920x1080,\(codecs)", "1080",
+            "#EXT-X-STREAM-INF:BANDWIDTH=900000,RESOLUTION=640x360,CODECS=\"vp09.00,mp4a.40.2\"", "vp9")
+        let budget = bytesMax.map { VariantBudget(bytesMax: $0, seconds: seconds) }
+        #expect(VariantChoice.ranked(list, within: budget).first?.variant.bandwidth == kilobits * 1_000)
+    }
+
+    @Test func `After the best variant the next smaller ones are tried, then larger ones`() throws {
+        let list = try master(
+            "#EXT-X-STREAM-INF:BANDWIDTH=100000", "a", "#EXT-X-STREAM-INF:BANDWIDTH=200000", "b",
+            "#EXT-X-STREAM-INF:BANDWIDTH=300000", "c", "#EXT-X-STREAM-INF:BANDWIDTH=400000", "d")
+        let found = { (bytes: Int) in
+            VariantChoice.ranked(list, within: VariantBudget(bytesMax: bytes, seconds: 8)).map(\.variant.bandwidth)
+        }
+        #expect(found(300_000) == [300_000, 200_000, 100_000] && found(200_000) == [200_000, 100_000, 300_000])
+        #expect(VariantChoice.ranked(list).map(\.variant.bandwidth) == [100_000, 200_000, 300_000])
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil, nil, nil), (.profile(.threeG), 8, nil, 1_540_000), (.profile(.wifi), 30, nil, 50_000_000),
+            (.profile(.wifi), 30, 9_000, 9_000), (.kilobits(80), 10.3, nil, 100_000),
+        ] as [(DeviceNetwork?, Double?, Int?, Int?)])
+    func `The budget of a variant is the smallest of Apple's, the request's and the network's`(
+        network: DeviceNetwork?, seconds: Double?, own: Int?, expected: Int?
+    ) {
+        var request = AttachmentRequest(source: "https://cdn.example/a.m3u8")
+        (request.network, request.deviceBudgetSeconds, request.bytesMax) = (network, seconds, own)
+        #expect(VariantBudget(request)?.bytesMax == expected)
+        #expect(network == nil || VariantBudget(request)?.seconds == 60)
+    }
+
     // MARK: Clips
 
     private func list(_ count: Int, of seconds: Double, isEnded: Bool) -> MediaPlaylist {

@@ -55,7 +55,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "{'bytes': 5, 'duration': 1, 'hasOmissions': False}", "{'bytes': -1, 'duration': 1, 'hasOmissions': False}",
+        "{'bytes': 5, 'duration': 1, 'format': '', 'omissions': []}",
+        "{'bytes': -1, 'duration': 1, 'format': '', 'omissions': []}",
     ])
     func `A joined movie of another size than reported is rejected`(media: String) async throws {
         // The last descriptor, an existing picture, has another size.

@@ -57,25 +57,36 @@ import Testing
 
     // MARK: Discontinuities
 
-    /// Two streams whose timestamps begin at 0 and at `offset`, in one playlist.
-    private func spliced(_ bench: HLSBench, _ arguments: String, second: String = HLSStream.standard) throws {
-        try bench.stream.cut("a", of: nil, arguments)
-        try bench.stream.cut("b", of: try HLSStream.source(second), arguments)
+    /// A part of a playlist: the first seconds of a movie, whose timestamps begin anew.
+    private struct Part {
+        var source = HLSStream.standard
+        var seconds = 5
+    }
+
+    /// Streams of 5 s, of which each part has the first seconds, in one playlist.
+    private func spliced(
+        _ bench: HLSBench, _ arguments: String = "", of parts: [Part], isLive: Bool = false
+    ) throws {
         var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-TARGETDURATION:2"]
-        for name in ["a", "b"] {
-            if name == "b" { lines.append("#EXT-X-DISCONTINUITY") }
+        for (number, part) in parts.enumerated() {
+            let name = "part\(number)-"
+            try bench.stream.cut(name, of: try HLSStream.source(part.source), arguments)
+            if number > 0 { lines.append("#EXT-X-DISCONTINUITY") }
             let map = try bench.stream.text(name).split(separator: "\n").first { $0.hasPrefix("#EXT-X-MAP") }
             if let map { lines.append(String(map)) }
-            lines += try bench.stream.entries(name)
+            lines += try bench.stream.entries(name).prefix(part.seconds)
         }
-        lines.append("#EXT-X-ENDLIST\n")
-        try bench.stream.write(lines.joined(separator: "\n"))
+        if !isLive { lines.append("#EXT-X-ENDLIST") }
+        try bench.stream.write(lines.joined(separator: "\n") + "\n")
     }
+
+    /// A quarter of the pixels.
+    private static let small = "-vf scale=160:120 \(HLSStream.standard)"
 
     @Test(arguments: ["", "-hls_segment_type fmp4", "-hls_flags single_file", "-output_ts_offset 77"])
     func `After a discontinuity the frames continue`(arguments: String) async throws {
         let bench = try HLSBench()
-        try spliced(bench, arguments)
+        try spliced(bench, arguments, of: [Part(), Part()])
         let manifest = try await bench.prepare()
         expectFrames(try bench.frames(manifest), Array(0..<125) + Array(0..<125))
         #expect(abs((manifest.source.playlist?.seconds ?? 0) - 10) < 0.1)
@@ -84,19 +95,94 @@ import Testing
 
     @Test(
         arguments: [
-            "-vf scale=160:120 \(HLSStream.standard)",
-            "-c:v libx265 -x265-params log-level=none:keyint=25:scenecut=0 -pix_fmt yuv420p -c:a aac",
-            "-c:v mpeg2video -q:v 2 -g 25 -bf 0 -c:a mp2",
+            (small, "h264 160 x 120"),
+            (
+                "-c:v libx265 -x265-params log-level=none:keyint=25:scenecut=0:open-gop=0 -pix_fmt yuv420p -c:a aac",
+                "hevc 320 x 240"
+            ),
+            ("-c:v mpeg2video -q:v 2 -g 25 -bf 0 -c:a mp2", "mpeg2video 320 x 240"),
         ])
-    func `Segments of another size or codec after a discontinuity are left out with a warning`(
-        second: String
+    func `Segments of another size or codec are left out, and a warning says how many seconds of which format`(
+        other: String, format: String
     ) async throws {
         let bench = try HLSBench()
-        try spliced(bench, "", second: second)
+        try spliced(bench, of: [Part(), Part(source: other, seconds: 2)])
         let manifest = try await bench.prepare()
         expectFrames(try bench.frames(manifest), Array(0..<125))
         #expect(manifest.warnings.map(\.code) == [.mediaCut])
-        #expect(manifest.warnings.first?.message.contains("other codecs or sizes were left out") == true)
+        #expect(
+            manifest.warnings.first?.message
+                == "2.0 s beside a discontinuity were left out: they are \(format), the rest is h264 320 x 240, and "
+                + "segments are joined without encoding.")
+        #expect(manifest.reasons.first?.hasSuffix(" s, without 2.0 s of another format.") == true)
+        await bench.shutdown()
+    }
+
+    @Test(arguments: ["", "-hls_segment_type fmp4"])
+    func `An advertisement of another size before the movie is left out`(arguments: String) async throws {
+        let bench = try HLSBench()
+        try spliced(bench, arguments, of: [Part(source: Self.small, seconds: 2), Part()])
+        let manifest = try await bench.prepare()
+        expectFrames(try bench.frames(manifest), Array(0..<125))
+        #expect(manifest.warnings.count == 1)
+        await bench.shutdown()
+    }
+
+    @Test(arguments: ["", "-hls_segment_type fmp4"])
+    func `After an advertisement of another size the movie continues with its next frame`(
+        arguments: String
+    ) async throws {
+        let bench = try HLSBench()
+        try spliced(bench, arguments, of: [Part(seconds: 3), Part(source: Self.small, seconds: 4), Part()])
+        let manifest = try await bench.prepare()
+        expectFrames(try bench.frames(manifest), Array(0..<75) + Array(0..<125))
+        #expect(abs((manifest.source.playlist?.seconds ?? 0) - 8) < 0.1)
+        #expect(manifest.warnings.map(\.message).first?.hasPrefix("4.0 s ") == true)
+        await bench.shutdown()
+    }
+
+    @Test func `Of a live stream whose size has changed, the seconds since then are taken`() async throws {
+        let bench = try HLSBench()
+        try spliced(bench, of: [Part(), Part(source: Self.small, seconds: 2)], isLive: true)
+        let manifest = try await bench.prepare { $0.clipSeconds = 5 }
+        let frames = try NumberedFrame.all(of: bench.path(manifest), width: 160, height: 120)
+        expectFrames(frames, Array(0..<50))
+        #expect(manifest.warnings.map(\.message).first?.hasPrefix("3.0 s ") == true)
+        await bench.shutdown()
+    }
+
+    /// First and last time of the audio packets, in seconds.
+    private func audioTimes(_ bench: HLSBench, _ manifest: Manifest) throws -> (first: Double, last: Double) {
+        let output = try GeneratedMedia.run(
+            "ffprobe",
+            [
+                "-v", "error", "-select_streams", "a:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0",
+                try bench.path(manifest),
+            ])
+        let times = String(decoding: output, as: UTF8.self).split { $0 == "\n" || $0 == "," }.compactMap { Double($0) }
+        return (try #require(times.min()), try #require(times.max()))
+    }
+
+    @Test func `Audio of another sample rate is left out, the video continues`() async throws {
+        let bench = try HLSBench()
+        try spliced(bench, of: [Part(), Part(source: "\(HLSStream.standard) -ar 22050")])
+        let manifest = try await bench.prepare()
+        expectFrames(try bench.frames(manifest), Array(0..<125) + Array(0..<125))
+        let times = try audioTimes(bench, manifest)
+        #expect(times.first < 0.1 && times.last < 5.1, "\(times)")
+        let message = try #require(manifest.warnings.first?.message)
+        #expect(message.hasPrefix("5.0 s have no audio") && message.contains("22050 Hz"), "\(message)")
+        await bench.shutdown()
+    }
+
+    @Test func `Audio that begins after a discontinuity is kept`() async throws {
+        let bench = try HLSBench()
+        try spliced(bench, of: [Part(source: "\(HLSStream.standard) -an", seconds: 2), Part()])
+        let manifest = try await bench.prepare()
+        expectFrames(try bench.frames(manifest), Array(0..<50) + Array(0..<125))
+        let times = try audioTimes(bench, manifest)
+        #expect(abs(times.first - 2) < 0.1 && times.last > 6.8, "\(times)")
+        #expect(manifest.warnings.isEmpty, "\(manifest.warnings)")
         await bench.shutdown()
     }
 
@@ -183,10 +269,22 @@ import Testing
             """)
     }
 
+    @Test func `With a network, the best variant is taken that a phone can fetch in time`() async throws {
+        let bench = try HLSBench()
+        try master(bench)
+        let manifest = try await bench.prepare {
+            ($0.network, $0.deviceBudgetSeconds, $0.clipSeconds) = (.profile(.threeG), 2, 5)
+        }
+        #expect(manifest.source.playlist?.bandwidth == 500_000)
+        expectFrames(try bench.frames(manifest).prefix(124).map(\.self), Array(0..<124))
+        #expect(!bench.server.requests.contains { $0.path.hasPrefix("/high") || $0.path.hasPrefix("/low") })
+        await bench.shutdown()
+    }
+
     @Test func `The smallest variant of three is taken`() async throws {
         let bench = try HLSBench()
         try master(bench)
-        let manifest = try await bench.prepare { $0.network = .profile(.threeG) }
+        let manifest = try await bench.prepare()
         let frames = try NumberedFrame.all(of: bench.path(manifest), width: 160, height: 120)
         #expect(frames.map(\.number) == Array(0..<125))
         let taken = try #require(manifest.source.playlist)

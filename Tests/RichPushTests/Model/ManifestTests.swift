@@ -81,7 +81,10 @@ struct ManifestTests {
     }
 
     @Test func `A manifest decodes to the value that was encoded`() throws {
-        for manifest in [rejected(), try delivered()] {
+        var (partial, final) = (try delivered(), try delivered())
+        (partial.isPartial, partial.reportedAt, partial.source.attachable) = (true, "2026-11-26T06:28:10.000Z", false)
+        final.partialResult = ManifestPartialResult(partial)
+        for manifest in [rejected(), try delivered(), partial, final] {
             #expect(try JSONDecoder().decode(Manifest.self, from: JSONEncoder().encode(manifest)) == manifest)
         }
     }
