@@ -1,7 +1,7 @@
 import FuzzSupport
 import JXL
-import RichPush
 import ParserSupport
+import RichPush
 
 @testable import MediaProcessing
 

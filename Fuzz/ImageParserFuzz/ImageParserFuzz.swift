@@ -1,8 +1,8 @@
 import FuzzSupport
 import JPEG
 import PNG
-import RichPush
 import ParserSupport
+import RichPush
 import WebP
 
 @testable import MediaProcessing

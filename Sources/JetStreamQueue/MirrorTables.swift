@@ -149,8 +149,8 @@ extension VersionedJob {
                 losses: row[12],
                 crashes: row[29] == 0 ? nil : row[29], lostBy: row[30],
                 createdAt: row[13], startedAt: row[14], finishedAt: row[15], dueAt: row[16], notBefore: row[17],
-                wait: row[18], backOff: row[32], token: row[19], worker: row[20], isCancelling: row[21], result: row[22], error: row[23],
-                errorCode: row[24], media: row[25],
+                wait: row[18], backOff: row[32], token: row[19], worker: row[20], isCancelling: row[21],
+                result: row[22], error: row[23], errorCode: row[24], media: row[25],
                 notices: try notices.map { try StoredJSON.value($0, "a job's webhooks") }),
             revision: UInt64(clamping: revision), receivedAt: row[28])
     }
