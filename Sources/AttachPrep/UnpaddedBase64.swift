@@ -4,7 +4,7 @@ import FoundationEssentials
 package enum UnpaddedBase64 {
     /// The URL-safe text of bytes.
     package static func urlSafe(_ bytes: [UInt8]) -> String {
-        let text = Data(bytes).base64EncodedString().prefix { $0 != "=" }
+        let text = String(Data(bytes).base64EncodedString().prefix { $0 != "=" })
         return text.replacing("+", with: "-").replacing("/", with: "_")
     }
 

@@ -15,7 +15,7 @@ import Synchronization
 struct LaneStreamRepair: Sendable {
     enum Step: Sendable, Hashable {
         case none
-        /// Nobody has it.
+        /// Nobody has it, or it is incomplete.
         case make
         /// It has no leader: delete it and make it.
         case replace
@@ -25,6 +25,8 @@ struct LaneStreamRepair: Sendable {
     private var leaderless: Int64 = 0
     /// The time of the last observation, if it had no leader then.
     private var seenLeaderless: Int64?
+    /// Whether it was made only in part: the servers may carry out a request without an answer.
+    private var isUnfinished = false
     /// Different on each machine, so that usually one of them replaces it, and not several at once.
     private let patience: Int64
 
@@ -42,7 +44,8 @@ struct LaneStreamRepair: Sendable {
         switch lanes {
         case .available, .missing:
             (leaderless, seenLeaderless) = (0, nil)
-            return lanes == .missing ? .make : .none
+            isUnfinished = isUnfinished || lanes == .missing
+            return isUnfinished ? .make : .none
         case .unknown:
             seenLeaderless = nil
             return .none
@@ -51,10 +54,13 @@ struct LaneStreamRepair: Sendable {
             seenLeaderless = steady
             // It may be waiting for a server that is not connected, without which it could not be made either.
             guard leaderless >= patience, case .available(let status) = jobs, status.hasAllServers else { return .none }
-            (leaderless, seenLeaderless) = (0, nil)
+            (leaderless, seenLeaderless, isUnfinished) = (0, nil, true)
             return .replace
         }
     }
+
+    /// It was made, and has the messages of all waiting jobs.
+    mutating func finished() { isUnfinished = false }
 }
 
 /// Remembers which streams cannot be used, for `/readyz`: pure.
@@ -121,7 +127,8 @@ extension NATSJobQueue {
         guard step != .none, !Task.isCancelled else { return }
         do {
             if step == .replace { try await deleteLeaderlessLanes() }
-            try await makeLanes()
+            try await makeLanes(isIncomplete: true)
+            streams.withLock { $0.repair.finished() }
         } catch {
             _ = mapError(error)
             logger.error(
@@ -144,11 +151,14 @@ extension NATSJobQueue {
     ///
     /// A running job's message is not published: another worker would take its lease for expired. If its worker is
     /// lost, `sweep` publishes it.
-    func makeLanes() async throws {
+    ///
+    /// - Parameter isIncomplete: whether messages may be missing in any case.
+    func makeLanes(isIncomplete: Bool = false) async throws {
         var lanes = layout.lanes
         // An operator may have changed it.
         lanes.replicas = streams.withLock { $0.replicas } ?? lanes.replicas
-        guard try await layout.ensure(lanes, in: stream) else { return }
+        let isNew = try await layout.ensure(lanes, in: stream)
+        guard isNew || isIncomplete else { return }
         var count = 0
         for lane in JobPriority.allCases {
             var last: StoredJob?

@@ -152,11 +152,13 @@ extension JetStream {
 
     /// Whether the servers serve a stream.
     ///
-    /// No server answers for a stream without a leader (measured with nats-server 2.15.1), or only that JetStream is
-    /// unavailable, as while the servers themselves have no leader. Then the list of names tells: their leader has it.
+    /// For a stream without a leader, one of its servers answers without naming one, or, if none of them is connected,
+    /// nobody does (both seen with nats-server 2.15.1), as while the servers themselves have no leader. Then the list of
+    /// names tells: their leader has it.
     package func availability(_ configuration: StreamConfiguration) async -> StreamAvailability {
         do {
-            return try await status(configuration).map(StreamAvailability.available) ?? .missing
+            guard let status = try await status(configuration) else { return .missing }
+            return status.hasLeader ? .available(status) : .leaderless
         } catch let error as NATSError where error.isWithoutAnswer {
             let listed: StreamNames? = try? await ask(
                 "STREAM.NAMES", SubjectFilter(subject: configuration.subjects.first ?? ""))
@@ -279,8 +281,9 @@ package struct StreamStatus: Sendable, Hashable {
     package var bytes: Int
     /// The configured number of copies.
     package var replicas: Int
-    /// The name of the leader; nil when there is none now.
+    /// The name of the leader; nil when there is none now, and on a single server.
     package var leader: String?
+    package var hasLeader: Bool
     /// The names of the servers that are offline or whose copy is behind.
     package var laggingServers: [String]
     /// Whether all servers with a copy are connected.
@@ -293,6 +296,7 @@ extension StreamStatus {
         bytes = found.state?.bytes ?? 0
         replicas = found.config.num_replicas
         leader = found.cluster?.leader
+        hasLeader = found.cluster.map { $0.leader != nil } ?? true
         hasAllServers = (found.cluster?.replicas ?? []).allSatisfy { $0.offline != true }
         laggingServers = (found.cluster?.replicas ?? []).filter { !$0.current || $0.offline == true }.map(\.name)
     }

@@ -1,4 +1,4 @@
-package import AttachPrepModel
+import AttachPrepModel
 import RichPush
 
 /// Chooses the variant of a master playlist to fetch, among those that iOS shows without encoding. Pure.

@@ -31,6 +31,15 @@ import Testing
         #expect(steps([Observation(second: 0, lanes: .missing)]) == [.make])
     }
 
+    @Test func `What could not be made in whole is completed as soon as the stream can be used`() {
+        var repair = LaneStreamRepair(patience: 20_000)
+        let lanes: [StreamAvailability] = [.missing, .unknown, .available(.sample())]
+        let jobs = StreamAvailability.available(.sample())
+        #expect(lanes.map { repair.step(lanes: $0, jobs: jobs, at: 0) } == [.make, .none, .make])
+        repair.finished()
+        #expect(repair.step(lanes: .available(.sample()), jobs: jobs, at: 0) == .none)
+    }
+
     @Test func `A stream without a leader is replaced after twenty seconds, and again if that did not help`() {
         let steps = steps([0, 10, 19, 20, 25, 44, 45].map { Observation(second: $0, lanes: .leaderless) })
         #expect(steps == [.none, .none, .none, .replace, .none, .none, .replace])
@@ -179,7 +188,7 @@ struct LeaderlessStreamTests {
 extension StreamStatus {
     static func sample(hasAllServers: Bool = true) -> StreamStatus {
         StreamStatus(
-            messages: 0, bytes: 0, replicas: 3, leader: "n1", laggingServers: hasAllServers ? [] : ["n2"],
+            messages: 0, bytes: 0, replicas: 3, leader: "n1", hasLeader: true, laggingServers: hasAllServers ? [] : ["n2"],
             hasAllServers: hasAllServers)
     }
 }
