@@ -79,7 +79,7 @@ import Testing
         let target = try target("s3://\(ObjectStore.bucket)/\(prefix)/\(odd)")
         try await publish(result("cat", bytes: [1]), to: target)
         let file = PublishedFile(name: "attachment.jpg", sha256: UploadDigest.sha256(of: [1]))
-        let key = PercentEncoding.ofPath("\(prefix)/\(odd)/\(file.contentPath)")
+        let key = PercentEncoding.encoded("\(prefix)/\(odd)/\(file.contentPath)", keeping: "/")
         #expect(try await store.object(key).body == [1])
         let url = try #require(target.url(of: file, in: "cat", layout: .content))
         #expect(url == "\(store.url)/\(ObjectStore.bucket)/\(key)")
