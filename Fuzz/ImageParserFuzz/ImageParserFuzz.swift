@@ -15,7 +15,7 @@ import WebP
         let output = MemoryFile()
         FuzzTarget.run { input in
             var input = input
-            switch input.byte() % 14 {
+            switch input.byte() % 15 {
             case 0: try file.check(input.rest()) { try done(TIFFValidator.parse($0)) }
             case 1: try file.check(input.rest(), jpeg)
             case 2: _ = ExifTags.containsMetadata(input.rest())
@@ -29,12 +29,20 @@ import WebP
             case 10: rows(input.rest(), source)
             case 11: try file.check(input.rest(), webP)
             case 12: try file.check(input.rest(), photoshop)
-            default: try file.check(input.rest(), icon)
+            case 13: try file.check(input.rest(), icon)
+            default: try drawing(input.rest())
             }
         }
     }
 
     private static func done(_ parser: ()) -> AnyHashable { true }
+
+    private static func drawing(_ bytes: [UInt8]) throws {
+        guard let depth = try DrawingDepth(bytes, deadline: .now + .seconds(60)) else { return }
+        let elements = bytes.count { $0 == UInt8(ascii: "<") }
+        Invariant.hold((0...elements).contains(depth.elements), "no element is inside of itself")
+        Invariant.hold((0...depth.elements).contains(depth.layers), "an element has one layer")
+    }
 
     private static func jpeg(_ window: ByteWindow) throws -> AnyHashable {
         let segments = try JPEGSegments.parse(window)

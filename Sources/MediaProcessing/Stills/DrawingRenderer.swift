@@ -10,7 +10,7 @@ import Vips
 /// rejected as well: gdk-pixbuf decodes them without limits, or librsvg leaves them out.
 enum DrawingRenderer {
     /// - Throws: `media.unsupported` for a drawing with text or images, `media.too_many_pixels` for one of too many
-    ///   bytes, `VipsError` when it cannot be read.
+    ///   bytes or too deep nesting, `VipsError` when it cannot be read.
     static func image(descriptor: CInt, deadline: ContinuousClock.Instant) throws -> Image {
         let window = try ByteWindow(descriptor: descriptor, noun: "drawing", deadline: deadline)
         guard window.size <= Limits.drawingBytesMax else {
@@ -26,6 +26,7 @@ enum DrawingRenderer {
                 "The SVG has text, images, entities, character references, data URLs or an unusual encoding, which are "
                     + "not drawn; convert text to paths and save it as plain SVG, or send a PNG.")
         }
+        try checkDepth(bytes, deadline: deadline)
         let drawing = try Image.open(descriptor: descriptor)
         let longSide = max(drawing.width, drawing.height, 1)
         // Bounded: floating point.
@@ -35,14 +36,31 @@ enum DrawingRenderer {
         return try image.inSRGB().inMemory()
     }
 
+    /// Rejects a drawing that could take all memory, or the whole stack, of the media process.
+    private static func checkDepth(_ bytes: [UInt8], deadline: ContinuousClock.Instant) throws {
+        guard let depth = try DrawingDepth(bytes, deadline: deadline) else {
+            throw AttachPrepError(
+                .mediaUnsupported,
+                "The SVG has references in a circle or CSS escapes, which are not drawn; save it as plain SVG, or send "
+                    + "a PNG.")
+        }
+        guard depth.layers <= Limits.drawingLayersMax, depth.elements <= Limits.drawingDepthMax else {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The SVG has \(depth.layers) masks, patterns, filters or transparent groups inside each other, and "
+                    + "\(depth.elements) elements; the limits are \(Limits.drawingLayersMax) and "
+                    + "\(Limits.drawingDepthMax). Flatten it, or send a PNG.")
+        }
+    }
+
     /// Elements that need fonts or other decoders, whatever the prefix of their namespace.
     private static let rejectedElements = ["text", "tspan", "textPath", "tref", "foreignObject", "image", "feImage"]
         .map { Array($0.utf8) }
     private static let declarations = ["!ENTITY", "!ATTLIST"].map { Array($0.utf8) }
     private static let dataScheme = Array("data".utf8)
 
-    /// Whether it has a start tag with the name of such an element, or what can stand for one: entities, attributes with
-    /// defaults, character references, and data URLs, which librsvg loads as documents.
+    /// Whether it has a start tag with the name of such an element, or what can stand for one: entities, attributes
+    /// with defaults, character references, and data URLs, which librsvg loads as documents.
     static func hasOtherMedia(_ bytes: [UInt8]) -> Bool {
         bytes.indices.contains { index in
             // Bounded: an index in memory.
@@ -79,6 +97,10 @@ enum DrawingRenderer {
 extension Limits {
     /// Bytes of an SVG, which is in memory as a tree: librsvg accepts as many.
     static let drawingBytesMax = 10_000_000
+    /// Masks, patterns, filters and transparent groups inside each other: each takes an image of up to 6.6 MB.
+    static let drawingLayersMax = 64
+    /// Elements inside each other, references followed: 2,000 were too many for librsvg on a stack of 8 MB.
+    static let drawingDepthMax = 512
     /// Pixels of the longer side: as many as a notification shows.
     static let drawingSidePixels = 1_280
 }

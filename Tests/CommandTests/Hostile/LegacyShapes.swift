@@ -104,9 +104,8 @@ enum LegacyShapes {
 
 /// SVGs that are slow or large to draw.
 enum DrawingShapes {
-    /// librsvg has no limit for the layers of masks: the media process is ended at its limit of memory.
     private static let allowed: Set<String> = [
-        "converted", "bestAttempt", "media.corrupt", "media.unsupported", "deadline.exceeded", "media.decoder_crashed",
+        "converted", "bestAttempt", "media.corrupt", "media.unsupported", "media.too_many_pixels", "deadline.exceeded",
     ]
 
     private static func drawing(_ content: String, side: Int = 3_000) -> [UInt8] {
@@ -142,6 +141,20 @@ enum DrawingShapes {
             (0..<300).map {
                 "<mask id='m\($0)'><rect width='3000' height='3000' fill='white' mask='url(#m\($0 + 1))'/></mask>"
             }.joined() + "<rect width='3000' height='3000' mask='url(#m0)'/>"
+        },
+        file("patterns") {
+            (0..<1_000).map {
+                "<pattern id='p\($0)' width='1' height='1'><rect width='9' height='9' fill='url(#p\($0 + 1))'/>"
+                    + "</pattern>"
+            }.joined() + "<rect width='3000' height='3000' fill='url(#p0)'/>"
+        },
+        file("chain") {
+            (0..<2_000).map { "<g id='g\($0)'><use xlink:href='#g\($0 + 1)'/></g>" }.joined()
+                + "<g id='g2000'><rect width='9' height='9'/></g>"
+        },
+        file("groups") {
+            let group = "<g opacity='.9'><rect width='3000' height='3000'/>"
+            return String(repeating: group, count: 200) + String(repeating: "</g>", count: 200)
         },
         file("tiny-pattern") {
             "<pattern id='p' width='.01' height='.01' patternUnits='userSpaceOnUse'><rect width='.5' height='.5'/>"

@@ -69,6 +69,29 @@ import Testing
         #expect(try image("<textile/><style>a:text-top{}</style><!-- text -->").width == 1_280)
     }
 
+    /// A chain of 300 masks took 2 GB, and 1,000 copies inside each other all of the stack.
+    @Test func `A drawing nested too deeply by references is rejected before it is drawn`() throws {
+        let masks = (0..<300).map { "<mask id='m\($0)'><rect width='9' height='9' mask='url(#m\($0 + 1))'/></mask>" }
+        let copies = (0..<1_000).map { "<g id='u\($0)'><use href='#u\($0 + 1)'/></g>" }
+        for content in [masks.joined() + "<rect width='9' height='9' mask='url(#m0)'/>", copies.joined()] {
+            let error = #expect(throws: AttachPrepError.self) { try image(content) }
+            #expect(error?.code == .mediaTooManyPixels)
+        }
+    }
+
+    @Test func `A drawing with as many layers as allowed is drawn`() throws {
+        let count = Limits.drawingLayersMax
+        let groups = String(repeating: "<g opacity='.9'><rect width='20' height='10' fill='red'/>", count: count)
+        #expect(try image(groups + String(repeating: "</g>", count: count)).width == 1_280)
+        let deeper = "<g opacity='.9'>\(groups)\(String(repeating: "</g>", count: count + 1))"
+        #expect(#expect(throws: AttachPrepError.self) { try image(deeper) }?.code == .mediaTooManyPixels)
+    }
+
+    @Test func `A drawing whose references form a circle is unsupported`() {
+        let circle = "<mask id='a'><g mask='url(#b)'/></mask><mask id='b'><g mask='url(#a)'/></mask>"
+        #expect(#expect(throws: AttachPrepError.self) { try image(circle) }?.code == .mediaUnsupported)
+    }
+
     @Test(arguments: ["<svg", "<svg xmlns='http://www.w3.org/2000/svg'><rect"])
     func `A truncated drawing is an error`(text: String) throws {
         try VipsLibrary.start()
