@@ -19,7 +19,7 @@ import RichPush
 
     private static func check(_ master: MasterPlaylist) {
         Invariant.hold(master.variants.count <= Limits.playlistEntriesMax, "variants are bounded")
-        guard let choice = try? VariantChoice(master) else { return }
+        guard let choice = VariantChoice.ranked(master).first else { return }
         Invariant.hold(master.variants.contains(choice.variant), "a variant of the playlist is chosen")
     }
 

@@ -247,10 +247,10 @@ extension AttachmentPreparer {
         let rendered = try await dependencies.engine.withSlot(.render) { engine in
             try await engine.render(asked, source: files.source, outputs: [files.made], deadline: deadline)
         }
-        guard let picture = rendered.thumbnail else {
+        guard let image = rendered.thumbnail else {
             throw AttachPrepError(.internal, "The media process wrote no preview image; try again.")
         }
-        return (picture.type, try await dependencies.blocking.run { try files.bytes(count: picture.bytes) })
+        return (image.type, try await dependencies.blocking.run { try files.bytes(count: image.bytes) })
     }
 }
 

@@ -77,7 +77,7 @@ struct AttachPrepCommand: AsyncParsableCommand {
         }
         let typed = arguments.prefix(meant.split(separator: " ").count).joined(separator: " ")
         return """
-            Error: Unknown command '\(TerminalText.safe(typed))'. Did you mean '\(meant)'?
+            Error: Unknown command '\(typed.escapingControls)'. Did you mean '\(meant)'?
               See 'attachprep --help' for more information.
             """
     }

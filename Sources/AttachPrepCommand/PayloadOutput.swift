@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepModel
+import AttachPrepService
 import FoundationEssentials
 import PushPayload
 import RichPush
@@ -24,7 +25,7 @@ struct PayloadOutput: CommandResult {
 
     func show() {
         let prefix = line.map { "line \($0): " } ?? ""
-        for note in notes { StandardStreams.note("attachprep: \(prefix)\(TerminalText.safe(note))") }
+        for note in notes { StandardStreams.note("attachprep: \(prefix)\(note.escapingControls)") }
         if let json { StandardStreams.result(json) }
         if !lines.isEmpty { StandardStreams.result(lines) }
     }

@@ -114,10 +114,10 @@ struct ManifestText {
         return parts.joined(separator: ", ")
     }
 
-    private static func text(_ picture: ManifestImage) -> String {
-        let time = picture.time.map { ", at \(($0 * 1000).rounded() / 1000)" } ?? ""
+    private static func text(_ image: ManifestImage) -> String {
+        let time = image.time.map { ", at \(($0 * 1000).rounded() / 1000)" } ?? ""
         return
-            "\(picture.file), \(picture.width)x\(picture.height), \(picture.bytes.grouped) bytes\(time)"
+            "\(image.file), \(image.width)x\(image.height), \(image.bytes.grouped) bytes\(time)"
     }
 
     private var time: String {

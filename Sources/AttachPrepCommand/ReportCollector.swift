@@ -2,6 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepModel
 import AttachPrepPages
+import AttachPrepService
 import FoundationEssentials
 import RichPush
 import Synchronization
@@ -163,10 +164,10 @@ struct ReportFile: Sendable {
         do {
             try Data(page.html()).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            StandardStreams.note("attachprep: output.not_writable: Cannot write \(TerminalText.safe(path)).")
+            StandardStreams.note("attachprep: output.not_writable: Cannot write \(path.escapingControls).")
             throw ExitCodeError.someRejected
         }
-        StandardStreams.note("Page written to \(TerminalText.safe(path)).")
+        StandardStreams.note("Page written to \(path.escapingControls).")
     }
 
     private static func folder(of path: String) -> String {

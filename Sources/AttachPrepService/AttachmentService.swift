@@ -1,20 +1,13 @@
-public import AttachPrepJobs
+import AttachPrepJobs
 import Hummingbird
 import HummingbirdCore
-public import Logging
+import Logging
 import NIOPosix
 import RichPush
 public import ServiceLifecycle
 import Tracing
 
 /// The HTTP service: jobs, uploads and results for callers with a token, and media files for devices.
-///
-/// ```swift
-/// let service = try AttachmentService(
-///     store: store, intake: intake, feed: feed, receiptService: receiptService, tokens: tokens, settings: settings,
-///     metricsPage: { exporter.page() }, readiness: { ReadinessReport() }, logger: logger)
-/// try await ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm], logger: logger).run()
-/// ```
 public struct AttachmentService: Service, HTTPFrontend {
     /// The port that the service listens on, available once it listens.
     public let boundPort = BoundPort()
@@ -37,24 +30,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     /// - Parameters:
     ///   - feed: the feed to which the store publishes its changes.
     ///   - receiptService: verifies and counts receipts of devices.
-    ///   - metricsPage: returns the body of `/metrics`.
-    ///   - readiness: evaluated for each request to `/readyz`.
     /// - Throws: `request.invalid` if the service has no token and would listen on an address that is not loopback.
-    public init(
-        store: any JobStore, intake: SubmissionValidator, feed: JobFeed, receiptService: ReceiptService,
-        tokens: AccessTokens,
-        settings: ServiceSettings,
-        metricsPage: @escaping @Sendable () async -> String, readiness: @escaping @Sendable () async -> ReadinessReport,
-        logger: Logger
-    ) throws {
-        try self.init(
-            store: store, intake: intake, feed: feed, receiptService: receiptService, tokens: tokens,
-            settings: settings,
-            health: HealthRoutes(
-                metricsPage: { _ in await metricsPage() }, hasOpenMetrics: false, readiness: readiness),
-            logger: logger)
-    }
-
     init(
         store: any JobStore, intake: SubmissionValidator, feed: JobFeed, receiptService: ReceiptService,
         tokens: AccessTokens,

@@ -75,8 +75,8 @@ enum LaneDecision: Sendable, Hashable {
         }
     }
 
-    /// Decides for a queued job, robust against clocks that differ: a job without a wait does not wait, a back-off is no
-    /// longer than it was when it was set, and only `notBefore` uses the wall clock.
+    /// Decides for a queued job, robust against clocks that differ: a job without a wait does not wait, a back-off is
+    /// no longer than it was when it was set, and only `notBefore` uses the wall clock.
     private static func queued(_ job: StoredJob, at moment: StoreMoment) -> LaneDecision {
         let left = job.dueAt.subtracting(clamping: moment.wall)
         guard left > 0 else { return .claimable }

@@ -63,7 +63,7 @@ package final class EventCounter: Sendable {
 
 /// A thread for blocking work, which must not run on Swift's cooperative pool.
 ///
-/// Linux: `pthread_create(3)`. Detached: it ends with its body or with the process, which it does not keep from exiting.
+/// Linux: `pthread_create(3)`. Detached: it ends with its body or with the process, which may exit before it.
 ///
 /// Asynchronous signals are blocked on it: the main thread handles them, and a TLS library that writes to a closed
 /// socket must not end the process with SIGPIPE. Signals for faults of the thread are not blocked: they would end the
@@ -99,8 +99,8 @@ package enum DedicatedThread {
 
     private static func blockAsynchronousSignals() {
         var blocked = sigset_t()
-        // None of these calls can fail with these arguments. SIG_SETMASK instead of SIG_BLOCK, because the parent may be
-        // a Dispatch thread, which blocks SIGABRT.
+        // None of these calls can fail with these arguments. SIG_SETMASK instead of SIG_BLOCK, because the parent may
+        // be a Dispatch thread, which blocks SIGABRT.
         unsafe sigfillset(&blocked)
         for fault in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS] {
             unsafe sigdelset(&blocked, fault)

@@ -7,6 +7,11 @@ package enum OwnProcess {
     /// Processor time and memory of this process; nil without `/proc`.
     package static let usage = try? ProcessUsage(processID: getpid())
 
+    /// Returns freed memory of all arenas to the system. glibc: `malloc_trim(3)`.
+    package static func trimMemory() {
+        malloc_trim(0)
+    }
+
     /// Processor time in seconds of the child processes that have ended and were reaped. Linux: `getrusage(2)`.
     package static var reapedProcessorSeconds: Double {
         var usage = rusage()

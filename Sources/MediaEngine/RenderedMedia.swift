@@ -68,8 +68,8 @@ public struct RenderedAttachment: Codable, Sendable, Hashable {
     }
 
     /// A still attachment.
-    public init(_ picture: RenderedImage) {
-        self.init(type: picture.type, bytes: picture.bytes)
-        (width, height, frames) = (picture.width, picture.height, 1)
+    public init(_ image: RenderedImage) {
+        self.init(type: image.type, bytes: image.bytes)
+        (width, height, frames) = (image.width, image.height, 1)
     }
 }

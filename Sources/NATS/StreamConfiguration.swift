@@ -153,8 +153,8 @@ extension JetStream {
     /// Whether the servers serve a stream.
     ///
     /// For a stream without a leader, one of its servers answers without naming one, or, if none of them is connected,
-    /// nobody does (both seen with nats-server 2.15.1), as while the servers themselves have no leader. Then the list of
-    /// names tells: their leader has it.
+    /// nobody does (both seen with nats-server 2.15.1), as while the servers themselves have no leader. Then the list
+    /// of names tells: their leader has it.
     package func availability(_ configuration: StreamConfiguration) async -> StreamAvailability {
         do {
             guard let status = try await status(configuration) else { return .missing }

@@ -58,10 +58,10 @@ extension PushAttachment {
 
 extension PushThumbnail {
     /// Nil when the image has no URL or is the attachment itself.
-    fileprivate init?(_ picture: ManifestImage, beside attachment: ManifestFile) {
-        guard let url = picture.url, url != attachment.url, picture.sha256 != attachment.sha256 else { return nil }
+    fileprivate init?(_ image: ManifestImage, beside attachment: ManifestFile) {
+        guard let url = image.url, url != attachment.url, image.sha256 != attachment.sha256 else { return nil }
         self.init(url: url)
-        (bytes, sha256) = (picture.bytes, picture.sha256)
+        (bytes, sha256) = (image.bytes, image.sha256)
     }
 }
 

@@ -12,20 +12,20 @@ enum ContentCoding: Sendable, Hashable {
     case gzip
     case deflate
     /// Several codings, or an unsupported one. Requests ask for `identity`.
-    case refused
+    case rejected
 
     init(_ head: ResponseHead) {
         let names = head.values("content-encoding").flatMap { $0.split(separator: ",") }
             .map { $0.filter { !$0.isWhitespace }.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
         guard names.count <= 1 else {
-            self = .refused
+            self = .rejected
             return
         }
         self =
             switch names.first {
             case "gzip", "x-gzip": .gzip
             case "deflate": .deflate
-            case "br", "zstd", "compress", "x-compress", "dcb", "dcz": .refused
+            case "br", "zstd", "compress", "x-compress", "dcb", "dcz": .rejected
             default: .none
             }
     }

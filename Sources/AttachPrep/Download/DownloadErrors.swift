@@ -75,14 +75,14 @@ extension AttachPrepError {
             "The compressed body from \(host) produces no output; serve it without Content-Encoding.")
     }
 
-    static func refusedCoding(_ host: String) -> AttachPrepError {
+    static func rejectedCoding(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadContentCoding,
             "\(host) sent the file in an unsupported Content-Encoding (supported: gzip or deflate alone); "
                 + "serve it without Content-Encoding.")
     }
 
-    static func refusedTransferCoding(_ host: String) -> AttachPrepError {
+    static func rejectedTransferCoding(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadContentCoding,
             "\(host) answered with a Transfer-Encoding other than chunked; turn it off on the server.")

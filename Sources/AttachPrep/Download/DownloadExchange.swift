@@ -136,7 +136,7 @@ final class DownloadExchange: TransferObserver {
         switch verdict {
         case .whole(let total):
             let coding = decodesContent ? ContentCoding(head) : .none
-            guard coding != .refused else { throw .refusedCoding(host) }
+            guard coding != .rejected else { throw .rejectedCoding(host) }
             if coding != .none { state.withLock { $0.decoder = ContentDecoder(coding) } }
             try body.restart()
             // The length of an encoded body is not that of the file, but the file is rarely smaller.

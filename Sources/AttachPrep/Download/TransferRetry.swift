@@ -40,7 +40,7 @@ extension TransferError {
         case .stalled: self = .timeout("\(host) sent too little data for", facts.limits.stall)
         case .deadlineReached: self.init(error: .deadlineExceeded(host), remedy: .none)
         case .cancelled: self.init(error: .cancelled(host), remedy: .none)
-        case .transferCodingRefused: self.init(error: .refusedTransferCoding(host), remedy: .none)
+        case .transferCodingRefused: self.init(error: .rejectedTransferCoding(host), remedy: .none)
         case .abandoned: self.init(error: .internalFailure("the transfer loop was abandoned"), remedy: .retry)
         case .failed(let error): self.init(error, facts)
         }
@@ -70,7 +70,7 @@ extension TransferError {
             self.init(error: facts.hasHead ? truncated : .hungUp(host, detail), remedy: .retry)
         case .weirdServerReply, .unsupportedProtocol, .badFunctionArgument:
             self.init(error: .notHTTP(host, detail), remedy: .none)
-        case .badContentEncoding: self.init(error: .refusedTransferCoding(host), remedy: .none)
+        case .badContentEncoding: self.init(error: .rejectedTransferCoding(host), remedy: .none)
         case .outOfMemory where !facts.hasHead, .tooLarge: self.init(error: .headersTooLarge(host), remedy: .none)
         case _ where code.isTLS: self.init(error: .tls(host, detail), remedy: .none)
         default: self.init(error: .internalFailure(detail), remedy: .none)

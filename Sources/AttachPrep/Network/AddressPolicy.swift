@@ -83,8 +83,8 @@ package enum BlockedAddressRanges {
         if number >> 32 == 0xffff { return blockedRange(for: .v4(embedded)) }
         // The universal/local bit of an ISATAP interface identifier may be 0 or 1.
         let interface = UInt32(truncatingIfNeeded: number >> 32)
-        if interface == 0x0000_5efe || interface == 0x0200_5efe, let refused = blockedRange(for: .v4(embedded)) {
-            return refused
+        if interface == 0x0000_5efe || interface == 0x0200_5efe, let blocked = blockedRange(for: .v4(embedded)) {
+            return blocked
         }
         return v6.first { $0.contains(.v6(number)) }
     }

@@ -52,7 +52,7 @@ final class HTTPClientExchange: TransferObserver {
 
     private func allows(_ address: String, _ occasion: String) -> Bool {
         guard !addressPolicy.allows(address) else { return true }
-        return refuse(.blocked(host, detail: "\(address), \(occasion)"))
+        return reject(.blocked(host, detail: "\(address), \(occasion)"))
     }
 
     func received(headerLine: UnsafeRawBufferPointer) -> Bool {
@@ -62,7 +62,7 @@ final class HTTPClientExchange: TransferObserver {
             return (state.parser.bytes, state.parser.lines)
         }
         guard bytes <= Limits.headerBytesMax, lines <= Limits.headerLinesMax else {
-            return refuse(.headersTooLarge(host))
+            return reject(.headersTooLarge(host))
         }
         return true
     }
@@ -71,7 +71,7 @@ final class HTTPClientExchange: TransferObserver {
 
     func received(body piece: UnsafeRawBufferPointer, bytesSent: Int) -> Bool {
         // After "101 Switching Protocols", the bytes belong to another protocol.
-        guard hasHead else { return refuse(.notHTTP(host, "bytes without a final answer")) }
+        guard hasHead else { return reject(.notHTTP(host, "bytes without a final answer")) }
         return state.withLock { state in
             unsafe state.body.append(contentsOf: piece.prefix(max(0, bytesMax.subtracting(clamping: state.body.count))))
             state.bodyBytes = state.bodyBytes.adding(clamping: piece.count)
@@ -80,7 +80,7 @@ final class HTTPClientExchange: TransferObserver {
         }
     }
 
-    private func refuse(_ error: AttachPrepError) -> Bool {
+    private func reject(_ error: AttachPrepError) -> Bool {
         state.withLock { $0.abortError = $0.abortError ?? error }
         return false
     }

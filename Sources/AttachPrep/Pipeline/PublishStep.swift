@@ -21,8 +21,8 @@ struct PublishStep: Sendable {
         manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
         manifest.attachment = attachment
-        manifest.thumbnail = try picture(renditions.thumbnail, .thumbnail, id: manifest.id)
-        manifest.crop = try picture(renditions.crop, .crop, id: manifest.id)
+        manifest.thumbnail = try image(renditions.thumbnail, .thumbnail, id: manifest.id)
+        manifest.crop = try image(renditions.crop, .crop, id: manifest.id)
         manifest.options = AttachmentOptions(
             typeHint: attachment.uti, thumbnailHidden: request.options.thumbnailHidden,
             thumbnailClippingRect: try emittedRect, thumbnailTime: emittedTime)
@@ -65,7 +65,7 @@ struct PublishStep: Sendable {
         switch renditions.delivery {
         case .source: media.kind == .movie ? media.orientation : .upright
         case .written: renditions.attachment?.rendered.orientation ?? .upright
-        case .picture: .upright
+        case .image: .upright
         }
     }
 
@@ -76,7 +76,7 @@ struct PublishStep: Sendable {
             switch renditions.delivery {
             case .source(let type): try sourceFile(type)
             case .written: try writtenFile()
-            case .picture(let output): try imageFile(output)
+            case .image(let output): try imageFile(output)
             }
         file.url = target.url(of: PublishedFile(name: file.file, sha256: file.sha256), in: id, layout: target.layout)
         return file
@@ -108,37 +108,37 @@ struct PublishStep: Sendable {
 
     /// Copies the image, which also remains under its own name as thumbnail or crop.
     private func imageFile(_ output: RenderOutput) throws -> ManifestFile {
-        guard let picture = output == .crop ? renditions.crop : renditions.thumbnail else {
+        guard let image = output == .crop ? renditions.crop : renditions.thumbnail else {
             throw AttachPrepError(.internal, "The image that replaces the attachment was not written.")
         }
-        let rendered = picture.rendered
+        let rendered = image.rendered
         var file = ManifestFile(
             file: "attachment.\(rendered.type.fileExtension)", type: rendered.type, bytes: rendered.bytes,
-            sha256: picture.sha256)
+            sha256: image.sha256)
         (file.width, file.height, file.frames) = (rendered.width, rendered.height, 1)
         try staging.copy(RenderStep.workingName(output), to: file.file)
         return file
     }
 
-    private func picture(_ file: Renditions.File<RenderedImage>?, _ output: RenderOutput, id: String) throws
+    private func image(_ file: Renditions.File<RenderedImage>?, _ output: RenderOutput, id: String) throws
         -> ManifestImage?
     {
         guard let file else { return nil }
         let name = "\(output).\(file.rendered.type.fileExtension)"
         try staging.rename(RenderStep.workingName(output), to: name)
-        var picture = ManifestImage(
+        var image = ManifestImage(
             file: name, mimeType: file.rendered.type.mimeType, bytes: file.rendered.bytes, sha256: file.sha256,
             width: file.rendered.width, height: file.rendered.height, isTimed: output == .thumbnail,
             time: output == .thumbnail ? shownTime : nil)
-        picture.url = target.url(
+        image.url = target.url(
             of: PublishedFile(name: name, sha256: file.sha256), in: id, layout: target.layout)
-        return picture
+        return image
     }
 
     /// The time to emit, in the attachment's own timeline; nil for a still.
     private var emittedTime: ThumbnailTime? {
         switch renditions.delivery {
-        case .picture: nil
+        case .image: nil
         // An attachment whose streams were copied keeps the source's timeline.
         case .written where isTimeWanted:
             (renditions.attachmentPosition ?? renditions.sourcePosition).map(ThumbnailTime.init)
@@ -155,7 +155,7 @@ struct PublishStep: Sendable {
     /// The clipping rectangle to emit, in the attachment's stored orientation.
     private var emittedRect: ClippingRect? {
         get throws {
-            if case .picture = renditions.delivery { return nil }
+            if case .image = renditions.delivery { return nil }
             var requested: ClippingRect?
             if case .part(let rect) = request.options.crop { requested = rect }
             guard plan.emitsCrop, let rect = renditions.clippingRect ?? requested else { return nil }

@@ -142,7 +142,7 @@ struct RenderSequence: Sendable {
         }
         if let output = renditions.fallback {
             renditions.markDegraded("the \(output) is delivered as the attachment because the time budget ran short")
-            renditions.delivery = .picture(output)
+            renditions.delivery = .image(output)
         } else if let type = plan.originalType {
             renditions.markDegraded("the source is delivered unchanged because the time budget ran short")
             renditions.delivery = .source(type)

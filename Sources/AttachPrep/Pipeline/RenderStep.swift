@@ -89,7 +89,7 @@ struct Renditions: Sendable {
         /// The attachment as it was encoded or copied.
         case written
         /// The thumbnail or the crop, because the time budget allowed no attachment.
-        case picture(RenderOutput)
+        case image(RenderOutput)
     }
 
     var delivery = Delivery.written

@@ -65,11 +65,11 @@ struct PreparationPlanner {
         var plan = PreparationPlan(outcome: decision.outcome, reasons: [decision.reason])
         // Bounded: lists.
         plan.warnings = choice.warnings + decision.warnings + delivery(decision).warnings
-        plan.steps = PlanSteps(decision: decision, request: request, hasPicture: choice.picture != nil).sentences
+        plan.steps = PlanSteps(decision: decision, request: request, hasImage: choice.frame != nil).sentences
         plan.passedType = passedType(decision)
         plan.originalType = originalType
-        plan.images = images(choice.picture)
-        plan.conversion = conversion(decision, choice.picture)
+        plan.images = images(choice.frame)
+        plan.conversion = conversion(decision, choice.frame)
         if case .still = decision.rendition {
             plan.images?.attachment = decision.rendition
             plan.conversion = nil
@@ -113,9 +113,9 @@ struct PreparationPlanner {
 
     // MARK: Renders
 
-    private func images(_ picture: FrameSelection?) -> RenderRequest? {
-        guard let picture else { return nil }
-        var render = RenderRequest(format: media.format, picture: picture)
+    private func images(_ frame: FrameSelection?) -> RenderRequest? {
+        guard let frame else { return nil }
+        var render = RenderRequest(format: media.format, picture: frame)
         let options = request.options
         render.thumbnail = ThumbnailRendition(
             width: options.thumbnailWidth, height: options.thumbnailHeight, fit: options.thumbnailFit)
@@ -123,9 +123,9 @@ struct PreparationPlanner {
         return render
     }
 
-    private func conversion(_ decision: AttachmentDecision, _ picture: FrameSelection?) -> RenderRequest? {
+    private func conversion(_ decision: AttachmentDecision, _ frame: FrameSelection?) -> RenderRequest? {
         guard let rendition = decision.rendition else { return nil }
-        var render = RenderRequest(format: media.format, picture: picture ?? .still)
+        var render = RenderRequest(format: media.format, picture: frame ?? .still)
         render.attachment = rendition
         return render
     }
@@ -135,12 +135,12 @@ struct PreparationPlanner {
 struct PlanSteps {
     let decision: AttachmentDecision
     let request: AttachmentRequest
-    let hasPicture: Bool
+    let hasImage: Bool
 
     var sentences: [String] {
         var steps: [String] = []
-        if hasPicture, request.options.crop != nil { steps.append("write the crop at full resolution") }
-        if hasPicture {
+        if hasImage, request.options.crop != nil { steps.append("write the crop at full resolution") }
+        if hasImage {
             let options = request.options
             steps.append(
                 "write a thumbnail, \(options.thumbnailFit.rawValue) "

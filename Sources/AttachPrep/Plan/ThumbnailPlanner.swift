@@ -11,7 +11,7 @@ struct ThumbnailPlanner {
     /// The chosen frame and time.
     struct Choice: Hashable {
         /// Nil for audio without a cover.
-        var picture: FrameSelection?
+        var frame: FrameSelection?
         /// The time to emit; nil unless the request has one.
         var emitted: ThumbnailTime?
         var warnings: [PreparationWarning] = []
@@ -19,13 +19,13 @@ struct ThumbnailPlanner {
 
     func choice() throws -> Choice {
         switch (media.kind, request.options.thumbnailTime) {
-        case (.audio, _): Choice(picture: media.hasCoverArt ? .coverArt : nil)
-        case (.image, _) where !media.isAnimated: Choice(picture: .still)
-        case (_, .auto): Choice(picture: media.kind == .movie && media.video == nil ? nil : .representative)
+        case (.audio, _): Choice(frame: media.hasCoverArt ? .coverArt : nil)
+        case (.image, _) where !media.isAnimated: Choice(frame: .still)
+        case (_, .auto): Choice(frame: media.kind == .movie && media.video == nil ? nil : .representative)
         case (.image, .at(let time)): try animation(at: time)
-        case (.image, nil): Choice(picture: .animationFrame(defaultFrame))
+        case (.image, nil): Choice(frame: .animationFrame(defaultFrame))
         case (.movie, .at(let time)): movie(at: time)
-        case (.movie, nil): media.video == nil ? Choice() : Choice(picture: .movieTime((media.duration ?? 0) / 2))
+        case (.movie, nil): media.video == nil ? Choice() : Choice(frame: .movieTime((media.duration ?? 0) / 2))
         }
     }
 
@@ -41,10 +41,10 @@ struct ThumbnailPlanner {
                 "The thumbnail time \(time) is not a frame number; for this animation give 0 to \(last).")
         }
         guard number >= frames else {
-            return Choice(picture: .animationFrame(number), emitted: .frame(number))
+            return Choice(frame: .animationFrame(number), emitted: .frame(number))
         }
         return Choice(
-            picture: .animationFrame(last), emitted: .frame(last),
+            frame: .animationFrame(last), emitted: .frame(last),
             warnings: [pastEnd("frame \(number)", "the animation's last frame, \(last)")])
     }
 
@@ -52,11 +52,11 @@ struct ThumbnailPlanner {
         guard let video = media.video else { return Choice() }
         let end = max(media.duration ?? 0, video.lastFrameTime)
         guard time > end else {
-            return Choice(picture: .movieTime(time), emitted: .movie(MovieTime(seconds: time)))
+            return Choice(frame: .movieTime(time), emitted: .movie(MovieTime(seconds: time)))
         }
         // The decoder returns the last frame, and knows its time more exactly than the container does.
         return Choice(
-            picture: .movieTime(end), emitted: .movie(MovieTime(seconds: video.lastFrameTime)),
+            frame: .movieTime(end), emitted: .movie(MovieTime(seconds: video.lastFrameTime)),
             warnings: [pastEnd("\(time) s", "the movie's last frame")])
     }
 

@@ -40,7 +40,7 @@ struct S3Bucket: Sendable, Hashable {
         let pairs = query.map { (PercentEncoding.encoded($0), PercentEncoding.encoded($1)) }.sorted { $0.0 < $1.0 }
         let tail = pairs.map { "\($0)=\($1)" }.joined(separator: "&")
         let path = key.map { PercentEncoding.encoded($0, keeping: "/") } ?? ""
-        return base + "/" + path + (tail.isEmpty ? "" : "?\(tail)")
+        return "\(base)/\(path)\(tail.isEmpty ? "" : "?\(tail)")"
     }
 
     /// Whether text is a valid region: 1 to 63 letters, digits and hyphens.

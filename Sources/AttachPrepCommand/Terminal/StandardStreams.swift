@@ -1,4 +1,5 @@
 import ArgumentParser
+import AttachPrepService
 import Glibc
 import Synchronization
 
@@ -43,7 +44,7 @@ enum StandardStreams {
 
     /// Writes an error message to standard error.
     static func error(_ message: String) {
-        note("attachprep: \(TerminalText.safe(message))")
+        note("attachprep: \(message.escapingControls)")
     }
 
     /// Writes text without a line end to standard error, for the progress bar.

@@ -1,5 +1,6 @@
 import AttachPrepJobs
 import AttachPrepModel
+import AttachPrepService
 import RichPush
 
 /// A line of text as runs with styles, safe for a terminal; widths are measured without color codes.
@@ -13,7 +14,7 @@ struct StyledText: Sendable, Hashable {
 
     /// - Parameter text: may be untrusted; control characters are escaped.
     init(_ text: String = "", _ style: TerminalStyle = .plain) {
-        runs = [Run(text: TerminalText.safe(text), style: style)]
+        runs = [Run(text: text.escapingControls, style: style)]
     }
 
     private init(runs: [Run]) {

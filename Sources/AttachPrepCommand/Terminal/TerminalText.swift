@@ -1,11 +1,7 @@
-import AttachPrepService
 import SafeArithmetic
 
 /// Text formatting for terminals.
 enum TerminalText {
-    /// Untrusted text that cannot control the terminal.
-    static func safe(_ text: String) -> String { text.escapingControls }
-
     /// A duration such as `0.4 ms`, `125 ms` or `2.31 s`.
     static func duration(milliseconds: Double) -> String {
         switch milliseconds {

@@ -32,7 +32,7 @@ struct JobAttempt: Sendable {
             losses: job.losses, crashes: job.crashes, notAfter: job.request.jobOptions.notAfter, now: claimedAt)
         {
         case .begin: break
-        case .fail(let error): return .refused(.failed(rejection(error)))
+        case .fail(let error): return .notStarted(.failed(rejection(error)))
         case .markDead(let error): return await recordCrash(error)
         }
         do {
@@ -54,7 +54,7 @@ struct JobAttempt: Sendable {
                 logger.warning("the crash could not be stored for other jobs", metadata: ["error": "\(error)"])
             }
         }
-        return .refused(.dead(manifest))
+        return .notStarted(.dead(manifest))
     }
 
     // MARK: Stored results
@@ -84,7 +84,7 @@ struct JobAttempt: Sendable {
         dependencies.metrics.reused(kind)
         let manifest = JobManifest.reused(
             stored.manifest, for: job, waited: waited, total: milliseconds(since: began))
-        if manifest.error?.code == .jobCrashedService { return .refused(.dead(manifest)) }
+        if manifest.error?.code == .jobCrashedService { return .notStarted(.dead(manifest)) }
         guard manifest.error == nil else {
             return .rejected(manifest, failedAt: stored.fetchedAt.addingTimeInterval(stored.manifest.seconds))
         }
@@ -272,7 +272,7 @@ enum AttemptResult: Sendable {
     /// The source was rejected, with the time of the failure; the manifest contains the error.
     case rejected(Manifest, failedAt: Date)
     /// Work did not start.
-    case refused(JobCompletion)
+    case notStarted(JobCompletion)
     /// Work was interrupted, without a result.
     case interrupted
 }

@@ -78,7 +78,7 @@ struct JobRun: Sendable {
                 dependencies.logger.notice("results can be stored again; claiming resumes")
             }
             await finish(.succeeded(manifest, media))
-        case .refused(let ending):
+        case .notStarted(let ending):
             let error = ending.manifest?.error
             await finish(error.flatMap { partial.completion(after: $0, of: job) } ?? ending)
         case .interrupted:

@@ -77,9 +77,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             if let rejection, !(answersProbes && HealthProbe.isProbe(head)) {
-                return refuse(rejection, context: context)
+                return reject(rejection, context: context)
             }
-            if let problem = HostHeader.problemResponse(to: head) { return refuse(problem, context: context) }
+            if let problem = HostHeader.problemResponse(to: head) { return reject(problem, context: context) }
             exchanges.begin(head)
             clock.bodyBegan(at: .now())
         case .body(let bytes): clock.body(bytes.readableBytes, at: .now())
@@ -247,7 +247,7 @@ extension ConnectionGuard {
     }
 
     /// Rejects a request without passing it on, after the responses to earlier requests.
-    func refuse(_ problem: Problem, context: ChannelHandlerContext) {
+    func reject(_ problem: Problem, context: ChannelHandlerContext) {
         pendingProblem = problem
         if exchanges.isEmpty { respondAndClose(problem, context: context) }
     }

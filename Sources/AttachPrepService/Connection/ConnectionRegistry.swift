@@ -12,7 +12,7 @@ final class ConnectionRegistry: Sendable {
         /// Connections within the limits.
         var full: [ObjectIdentifier: OpenConnection] = [:]
         /// Connections over a limit.
-        var refused: [ObjectIdentifier: OpenConnection] = [:]
+        var rejected: [ObjectIdentifier: OpenConnection] = [:]
         var ofClient: [String: Int] = [:]
         /// All sockets, including those that are being closed.
         var open = 0
@@ -64,8 +64,8 @@ final class ConnectionRegistry: Sendable {
             Self.count(connection, &state)
             return (.accepted, victim)
         case .probesOnly, .tooManyOfAddress:
-            let victim = Self.crowded(state.refused).flatMap { state.refused.removeValue(forKey: $0) }
-            state.refused[id] = connection
+            let victim = Self.crowded(state.rejected).flatMap { state.rejected.removeValue(forKey: $0) }
+            state.rejected[id] = connection
             return (
                 admission == .tooManyOfAddress ? .tooManyOfAddress : state.isDraining ? .stopping : .tooMany, victim
             )
@@ -76,7 +76,7 @@ final class ConnectionRegistry: Sendable {
         let open = state.withLock { state in
             state.open -= 1
             let id = ObjectIdentifier(connection)
-            state.refused[id] = nil
+            state.rejected[id] = nil
             _ = Self.remove(id, &state)
             return state.open
         }
@@ -101,10 +101,10 @@ final class ConnectionRegistry: Sendable {
     }
 
     /// The connection over the limit to close, so that idle ones do not block probes; nil while fewer than half of
-    /// `refusedConnectionsMax` are open.
-    private static func crowded(_ refused: [ObjectIdentifier: OpenConnection]) -> ObjectIdentifier? {
-        guard refused.count >= Limits.refusedConnectionsMax / 2 else { return nil }
-        return ConnectionAdmission.victim(among: facts(refused), at: .now())
+    /// `rejectedConnectionsMax` are open.
+    private static func crowded(_ rejected: [ObjectIdentifier: OpenConnection]) -> ObjectIdentifier? {
+        guard rejected.count >= Limits.rejectedConnectionsMax / 2 else { return nil }
+        return ConnectionAdmission.victim(among: facts(rejected), at: .now())
     }
 
     private static func count(_ connection: OpenConnection, _ state: inout State) {
@@ -287,7 +287,7 @@ final class MemoryTrimmer: Sendable {
         }
         // Waits for other connections that are closing at the same time.
         try? await ContinuousClock().sleep(for: wait)
-        try? await NIOThreadPool.singleton.runIfActive { Allocator.trim() }
+        try? await NIOThreadPool.singleton.runIfActive { OwnProcess.trimMemory() }
         state.withLock { state in
             // Memory freed from now on belongs to the next trim.
             (state.peak, state.lastAt, state.isPlanned) = (state.open, .now, false)
@@ -297,5 +297,5 @@ final class MemoryTrimmer: Sendable {
 
 extension Limits {
     /// Connections over the limit, on which only probes are answered; further ones wait to be accepted.
-    static let refusedConnectionsMax = 100
+    static let rejectedConnectionsMax = 100
 }

@@ -9,16 +9,13 @@ import Synchronization
 /// `/healthz`, `/readyz` and `/metrics`.
 final class HealthRoutes: Sendable {
     private let metricsPage: @Sendable (ExpositionFormat) async -> String
-    private let hasOpenMetrics: Bool
     private let readiness: @Sendable () async -> ReadinessReport
     private let isStopping = Atomic(false)
 
-    /// - Parameter hasOpenMetrics: whether `metricsPage` can write that format.
     init(
-        metricsPage: @escaping @Sendable (ExpositionFormat) async -> String, hasOpenMetrics: Bool = true,
+        metricsPage: @escaping @Sendable (ExpositionFormat) async -> String,
         readiness: @escaping @Sendable () async -> ReadinessReport
     ) {
-        self.hasOpenMetrics = hasOpenMetrics
         self.metricsPage = metricsPage
         self.readiness = readiness
     }
@@ -53,7 +50,7 @@ final class HealthRoutes: Sendable {
     }
 
     @Sendable private func metrics(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let format = hasOpenMetrics ? ExpositionFormat(accept: request.headers[values: .accept]) : .text
+        let format = ExpositionFormat(accept: request.headers[values: .accept])
         let headers: HTTPFields = [.contentType: format.contentType, .cacheControl: "no-store"]
         return Response(
             status: .ok, headers: headers,

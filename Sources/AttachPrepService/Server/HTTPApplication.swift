@@ -72,7 +72,7 @@ struct HTTPApplication: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port),
                 availableConnectionsDelegate: .maximum(
-                    settings.connectionsMax + Limits.refusedConnectionsMax, logger: logger)),
+                    settings.connectionsMax + Limits.rejectedConnectionsMax, logger: logger)),
             onServerRunning: { channel in
                 try? await channel.eventLoop.submit {
                     try channel.pipeline.syncOperations.addHandler(AcceptErrorHandler(logger: logger), position: .first)

@@ -6,29 +6,20 @@ internal import OTLP
 internal import Synchronization
 
 /// Writes the service's log to standard error, one line per event, as text or JSON.
-///
-/// ```swift
-/// LoggingSystem.bootstrap { ServiceLogHandler(label: $0, format: .json, logLevel: .info) }
-/// ```
-public struct ServiceLogHandler: LogHandler {
+struct ServiceLogHandler: LogHandler {
     /// The level of this handler if it was set, else the level of the process.
-    public var logLevel: Logger.Level {
+    var logLevel: Logger.Level {
         get { ownLevel ?? processLevel.value }
         set { ownLevel = newValue }
     }
-    public var metadata: Logger.Metadata = [:]
-    public var metadataProvider: Logger.MetadataProvider?
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
 
     private var ownLevel: Logger.Level?
     private let processLevel: ProcessLogLevel
     private let format: ServeConfiguration.LogFormat
     private let output: LogOutput
     private let now: @Sendable () -> Date
-
-    /// - Parameter label: ignored, because a process has one log.
-    public init(label: String, format: ServeConfiguration.LogFormat, logLevel: Logger.Level = .info) {
-        self.init(format: format, logLevel: ProcessLogLevel(logLevel), output: .standardError, now: { Date() })
-    }
 
     init(
         format: ServeConfiguration.LogFormat, logLevel: ProcessLogLevel, output: LogOutput,
@@ -40,12 +31,12 @@ public struct ServiceLogHandler: LogHandler {
         self.now = now
     }
 
-    public subscript(metadataKey key: String) -> Logger.MetadataValue? {
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    public func log(event: LogEvent) {
+    func log(event: LogEvent) {
         // Precedence: metadata of the event, of the logger, of the task.
         let provided = metadataProvider?.get() ?? [:]
         var merged = provided.merging(metadata) { $1 }.merging(event.metadata ?? [:]) { $1 }

@@ -306,7 +306,7 @@ package enum MediaAddress {
 
     /// Whether iOS before 17 can parse the URL.
     package static func isWellFormed(_ text: String) -> Bool {
-        PrintableText.trimmed(text).utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !refused.contains($0) }
+        PrintableText.trimmed(text).utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !invalidURLBytes.contains($0) }
     }
 
     /// Percent-encodes spaces, non-ASCII and other invalid characters after the host.
@@ -315,7 +315,7 @@ package enum MediaAddress {
         let path = address[start...].firstIndex { "/?#".contains($0) } ?? address.endIndex
         let digits = Array("0123456789ABCDEF")
         let rest = address[path...].utf8.map { byte -> String in
-            byte > 0x20 && byte < 0x7F && !refused.contains(byte)
+            byte > 0x20 && byte < 0x7F && !invalidURLBytes.contains(byte)
                 ? String(Unicode.Scalar(byte)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
         }.joined()
         // Bounded: text.
@@ -323,7 +323,7 @@ package enum MediaAddress {
     }
 
     /// ASCII characters that RFC 3986 does not allow, except brackets and percent signs, which many URLs contain.
-    private static let refused = Set("\"<>\\^`{|}".utf8)
+    private static let invalidURLBytes = Set("\"<>\\^`{|}".utf8)
 
     /// The extension of a URL's path or of a file name, in lowercase; nil when there is none.
     package static func fileExtension(of address: String) -> String? {

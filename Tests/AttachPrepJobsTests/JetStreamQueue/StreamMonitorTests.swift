@@ -188,7 +188,7 @@ struct LeaderlessStreamTests {
 extension StreamStatus {
     static func sample(hasAllServers: Bool = true) -> StreamStatus {
         StreamStatus(
-            messages: 0, bytes: 0, replicas: 3, leader: "n1", hasLeader: true, laggingServers: hasAllServers ? [] : ["n2"],
-            hasAllServers: hasAllServers)
+            messages: 0, bytes: 0, replicas: 3, leader: "n1", hasLeader: true,
+            laggingServers: hasAllServers ? [] : ["n2"], hasAllServers: hasAllServers)
     }
 }

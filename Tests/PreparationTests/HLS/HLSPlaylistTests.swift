@@ -57,7 +57,7 @@ import Testing
 
     // MARK: Discontinuities
 
-    /// A part of a playlist: the first seconds of a movie, whose timestamps begin anew.
+    /// A part of a playlist: the first seconds of a movie, whose timestamps start at 0 again.
     private struct Part {
         var source = HLSStream.standard
         var seconds = 5

@@ -1,8 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A client socket for slow, silent or invalid requests. Blocking calls run on their own threads.
 public final class RawConnection: Sendable {
