@@ -9,7 +9,7 @@ DESTDIR ?=
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
     libjpeg62-turbo-dev libspng-dev libwebp-dev libjxl-dev libxml2-dev \
     libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
-    zlib1g-dev git ca-certificates python3
+    zlib1g-dev libdeflate-dev git ca-certificates python3
 # For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,
 # a font for the burnt-in clock and for pages, a browser for the pages, OpenStack Swift as an S3 server that checks
 # signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler), Node for the samples in it (Go

@@ -44,4 +44,22 @@ struct PNGFile {
     func reference(_ samples: String) throws -> [UInt8] {
         try [UInt8](GeneratedMedia.run("convert", [path, "-depth", "8", "\(samples):-"]))
     }
+
+    func validation() throws -> PNGValidation {
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        return PNGValidation(descriptor: descriptor)
+    }
+
+    /// The filter of each row of a file with one IDAT, as Python's zlib decompresses it.
+    func filters(rowBytes: Int) throws -> [UInt8] {
+        let program = """
+            import sys, zlib
+            data = open(sys.argv[1], 'rb').read()
+            start = data.index(b'IDAT') + 4
+            rows = zlib.decompress(data[start:start + int.from_bytes(data[start - 8:start - 4], 'big')])
+            sys.stdout.buffer.write(rows[::int(sys.argv[2]) + 1])
+            """
+        return try [UInt8](GeneratedMedia.run("python3", ["-c", program, path, "\(rowBytes)"]))
+    }
 }

@@ -7,12 +7,13 @@ enum Modules {
         "Vips": ["SafeArithmetic", "CVips"],
         "LibAV": ["SafeArithmetic", "FileIO", "CLibAV"],
         "JPEG": ["SafeArithmetic", "FileIO", "CJPEG"],
-        "PNG": ["SafeArithmetic", "FileIO", "CSPNG"],
+        "PNG": ["SafeArithmetic", "FileIO", "Deflate", "CSPNG"],
         "WebP": ["SafeArithmetic", "CWebP"],
         "JXL": ["SafeArithmetic", "CJXL"],
         "HTML": ["SafeArithmetic", "CXML"],
         "Magic": ["CMagic"],
         "Zlib": ["SafeArithmetic", "CZlib"],
+        "Deflate": ["SafeArithmetic", "CDeflate"],
         "Curl": ["SafeArithmetic", "FileIO", "Linux", "CCurl"],
         "NATS": ["SafeArithmetic", "CNATS"],
         "Linux": ["SafeArithmetic", "FileIO", "CLinux"],
@@ -63,7 +64,7 @@ enum Modules {
 
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
-        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CJXL", "CXML", "CMagic", "CZlib", "CCurl", "CNATS",
+        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CJXL", "CXML", "CMagic", "CZlib", "CDeflate", "CCurl", "CNATS",
         "CLinux", "CBuild",
     ]
 

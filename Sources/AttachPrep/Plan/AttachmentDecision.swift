@@ -164,7 +164,7 @@ package enum Attachability: Sendable, Hashable {
 
     /// Whether iOS shows a source unchanged: intact, attachable and within Apple's limit; nil while that is unknown.
     ///
-    /// - Parameter isRendered: Whether an image was made of it: of a still, inspection may read no more than the header.
+    /// - Parameter isRendered: Whether an image was made of it; of a still, inspection may read only the header.
     static func showsUnchanged(_ media: InspectedMedia, bytes: Int, isRendered: Bool) -> Bool? {
         guard media.damage == nil, case .native(let type) = Attachability(media), bytes <= type.bytesMax else {
             return false

@@ -1,5 +1,6 @@
 import AttachPrepModel
 import MediaEngine
+import PNG
 import RichPush
 import SafeArithmetic
 import Vips
@@ -90,7 +91,12 @@ extension Image {
     }
 
     /// A PNG with row filters where they make it smaller: photographs need them, drawings are smaller without.
+    ///
+    /// Images of limited size are encoded by `PNGEncoder`, larger ones by libvips, which needs less memory.
     func pngFile(compression: Int) throws -> [UInt8] {
+        if sampleBytes == 1, let encoder = PNGEncoder(width: width, height: height, bands: bands) {
+            return try withPixels { try encoder.encode($0, level: compression) }
+        }
         // Bounded throughout: rows are no more than the height.
         let rows = min(height, Self.sampleRows)
         let isWhole = rows == height

@@ -1,0 +1,95 @@
+internal import Deflate
+internal import SafeArithmetic
+
+/// Encodes an image of 8 bits a sample as PNG, faster and slightly smaller than libvips, which uses zlib.
+///
+/// The filtered image is held in memory, so it is for images of limited size.
+///
+/// Source: PNG (Third Edition): https://www.w3.org/TR/png-3/
+package struct PNGEncoder: Sendable, Hashable {
+    /// 16 MB of pixels; filtered and compressed they need twice as much.
+    package static let pixelsMax = 4_000_000
+    /// Rows of the strip in the middle that decides whether row filters suit an image.
+    private static let sampleRows = 64
+
+    private let width: Int
+    private let height: Int
+    private let bands: Int
+
+    /// - Parameters:
+    ///   - width: In pixels.
+    ///   - bands: Samples of a pixel: gray, gray with alpha, RGB or RGBA.
+    /// - Returns: Nil for sizes out of range.
+    package init?(width: Int, height: Int, bands: Int) {
+        guard width > 0, height > 0, 1...4 ~= bands, width.multiplied(clamping: height) <= Self.pixelsMax else {
+            return nil
+        }
+        (self.width, self.height, self.bands) = (width, height, bands)
+    }
+
+    /// A file of IHDR, one IDAT and IEND. Rows are filtered where that makes the file smaller: photographs need it,
+    /// drawings are smaller without.
+    ///
+    /// - Parameters:
+    ///   - pixels: Rows without padding.
+    ///   - level: Of libdeflate, 0 to 12; 6 compresses slightly better than zlib's 6, in half to a third of its time.
+    /// - Throws: `PNGEncodingError` when there are not as many pixels as the size says; libdeflate's error.
+    package func encode(_ pixels: RawSpan, level: Int) throws -> [UInt8] {
+        // Bounded throughout: by the maximum of pixels.
+        let rowBytes = width * bands
+        guard pixels.byteCount == rowBytes * height else { throw PNGEncodingError() }
+        let compressor = try Compressor(level: level)
+        let filtered = PNGRowFilter.filtered(pixels, width: width, height: height, bands: bands)
+        let rows = min(height, Self.sampleRows)
+        let top = (height - rows) / 2
+        let plainSample = PNGRowFilter.unfiltered(
+            pixels.extracting(top * rowBytes..<(top + rows) * rowBytes), rowBytes: rowBytes)
+        let filteredSample = filtered[top * (rowBytes + 1)..<(top + rows) * (rowBytes + 1)]
+        // At the final level, since at a lower one smooth gradients wrongly seem to benefit from filters.
+        let samples = (
+            plain: try compressor.zlib(plainSample[...]), filtered: try compressor.zlib(filteredSample)
+        )
+        let usesFilters = samples.filtered.count < samples.plain.count
+        if rows == height { return file(usesFilters ? samples.filtered : samples.plain) }
+        let bytes = usesFilters ? filtered : PNGRowFilter.unfiltered(pixels, rowBytes: rowBytes)
+        return file(try compressor.zlib(bytes[...]))
+    }
+
+    private func file(_ compressed: [UInt8]) -> [UInt8] {
+        // Bounded: lists. 8 bits a sample, with the only methods there are of compression, filters and no interlacing.
+        let header = bigEndian(width) + bigEndian(height) + [8, colorType, 0, 0, 0]
+        var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        // Bounded: the compressed bytes are in memory.
+        file.reserveCapacity(compressed.count + 64)
+        append("IHDR", header, to: &file)
+        append("IDAT", compressed, to: &file)
+        append("IEND", [], to: &file)
+        return file
+    }
+
+    private var colorType: UInt8 {
+        switch bands {
+        case 1: 0
+        case 2: 4
+        case 3: 2
+        default: 6
+        }
+    }
+
+    private func append(_ type: String, _ content: [UInt8], to file: inout [UInt8]) {
+        // Bounded throughout: lists.
+        file += bigEndian(content.count)
+        let start = file.count
+        file += Array(type.utf8)
+        file += content
+        file += bigEndian(Int(clamping: CRC32.checksum(file[start...])))
+    }
+
+    private func bigEndian(_ value: Int) -> [UInt8] {
+        let value = UInt32(truncatingIfNeeded: value)
+        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
+}
+
+/// Pixels that do not have the size that was given for them.
+package struct PNGEncodingError: Error, Sendable, Hashable {}
