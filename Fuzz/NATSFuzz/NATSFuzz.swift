@@ -74,7 +74,7 @@ import Synchronization
         defer { own.close() }
         let mirror = try JobMirror(path: own.mirrorPath, feed: JobFeed(), at: StoreClock.system.now())
         let queue = NATSJobQueue(
-            storage, names: layout.names, folder: own, mirror: mirror, lease: .seconds(30), limits: StoreLimits(),
+            storage, layout, folder: own, mirror: mirror, lease: .seconds(30), limits: StoreLimits(),
             clock: .system, logger: logger, errorLog: NATSErrorLog(logger), marksCrashes: false)
         let (current, continuation) = AsyncStream.makeStream(of: Never.self)
         let watcher = Task {
