@@ -159,7 +159,7 @@ struct Diagnostics: Codable, Sendable {
 struct PublishTargetCheck: Codable, Sendable {
     let isReady: Bool
     /// The problem with its remedy; nil if there is none.
-    @NullCoded private(set) var fault: String?
+    @Nullable private(set) var fault: String?
 
     /// Starts a multipart upload and aborts it.
     init(trying target: PublishDestination, _ logger: Logger) async {

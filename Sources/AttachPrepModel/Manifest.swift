@@ -2,7 +2,7 @@ public import RichPush
 
 /// The result of one request: source, outcome, files and attachment options.
 ///
-/// Every key is always present; missing values are null. Timings are in milliseconds, durations and times in seconds,
+/// Keys are always present, missing values are null, unless a property says that it is left out. Timings are in milliseconds, durations and times in seconds,
 /// dimensions in pixels as displayed, sizes in bytes.
 public struct Manifest: Codable, Sendable, Hashable {
     /// The current schema version.
@@ -17,18 +17,22 @@ public struct Manifest: Codable, Sendable, Hashable {
     /// Why the outcome was chosen: sentences for people; programs must not parse them.
     public var reasons: [String]
     public var source: ManifestSource
-    public var attachment: ManifestFile?
-    public var thumbnail: ManifestImage?
-    public var crop: ManifestImage?
-    public var options: AttachmentOptions?
+    @Nullable public var attachment: ManifestFile?
+    @Nullable public var thumbnail: ManifestImage?
+    @Nullable public var crop: ManifestImage?
+    @Nullable public var options: AttachmentOptions?
     /// Expected fetch time of the attachment in seconds, by `NetworkProfile` name.
-    public var deviceFetch: [String: Double]?
+    @Nullable public var deviceFetch: [String: Double]?
     public var timings: ManifestTimings
     public var warnings: [PreparationWarning]
-    public var error: ManifestError?
+    @Nullable public var error: ManifestError?
     /// Whether a better result follows: this one is of a fallback, while the job still waits for the source. Left out
     /// when it is false.
-    public var isPartial = false
+    public var isPartial: Bool {
+        get { partial ?? false }
+        set { partial = newValue ? true : nil }
+    }
+    private var partial: Bool?
     /// When a partial result was reported, as RFC 3339; nil for any other. Left out when it is nil.
     public var reportedAt: String?
     /// The partial result that was reported before this final one; nil for any other. Left out when it is nil.
@@ -43,54 +47,6 @@ public struct Manifest: Codable, Sendable, Hashable {
         timings = ManifestTimings()
         warnings = []
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case schema, id, requestDigest, outcome, reasons, source, attachment, thumbnail, crop, options, deviceFetch
-        case timings, warnings, error, reportedAt, partialResult
-        case isPartial = "partial"
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        schema = try values.decode(Int.self, forKey: .schema)
-        id = try values.decode(String.self, forKey: .id)
-        requestDigest = try values.decode(String.self, forKey: .requestDigest)
-        outcome = try values.decode(Outcome.self, forKey: .outcome)
-        reasons = try values.decode([String].self, forKey: .reasons)
-        source = try values.decode(ManifestSource.self, forKey: .source)
-        attachment = try values.decodeIfPresent(ManifestFile.self, forKey: .attachment)
-        thumbnail = try values.decodeIfPresent(ManifestImage.self, forKey: .thumbnail)
-        crop = try values.decodeIfPresent(ManifestImage.self, forKey: .crop)
-        options = try values.decodeIfPresent(AttachmentOptions.self, forKey: .options)
-        deviceFetch = try values.decodeIfPresent([String: Double].self, forKey: .deviceFetch)
-        timings = try values.decode(ManifestTimings.self, forKey: .timings)
-        warnings = try values.decode([PreparationWarning].self, forKey: .warnings)
-        error = try values.decodeIfPresent(ManifestError.self, forKey: .error)
-        isPartial = try values.decodeIfPresent(Bool.self, forKey: .isPartial) ?? false
-        reportedAt = try values.decodeIfPresent(String.self, forKey: .reportedAt)
-        partialResult = try values.decodeIfPresent(ManifestPartialResult.self, forKey: .partialResult)
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(schema, forKey: .schema)
-        try values.encode(id, forKey: .id)
-        try values.encode(requestDigest, forKey: .requestDigest)
-        try values.encode(outcome, forKey: .outcome)
-        try values.encode(reasons, forKey: .reasons)
-        try values.encode(source, forKey: .source)
-        try values.encode(attachment, forKey: .attachment)
-        try values.encode(thumbnail, forKey: .thumbnail)
-        try values.encode(crop, forKey: .crop)
-        try values.encode(options, forKey: .options)
-        try values.encode(deviceFetch, forKey: .deviceFetch)
-        try values.encode(timings, forKey: .timings)
-        try values.encode(warnings, forKey: .warnings)
-        try values.encode(error, forKey: .error)
-        if isPartial { try values.encode(true, forKey: .isPartial) }
-        try values.encodeIfPresent(reportedAt, forKey: .reportedAt)
-        try values.encodeIfPresent(partialResult, forKey: .partialResult)
-    }
 }
 
 /// What was reported while a job still waited for its source.
@@ -100,7 +56,7 @@ public struct ManifestPartialResult: Codable, Sendable, Hashable {
     /// RFC 3339.
     public var reportedAt: String
     public var attachment: ManifestFile
-    public var thumbnail: ManifestImage?
+    @Nullable public var thumbnail: ManifestImage?
 
     /// Nil for a manifest that was not reported as a partial result.
     public init?(_ partial: Manifest) {
@@ -110,18 +66,6 @@ public struct ManifestPartialResult: Codable, Sendable, Hashable {
         self.attachment = attachment
         thumbnail = partial.thumbnail
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case source, reportedAt, attachment, thumbnail
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(source, forKey: .source)
-        try values.encode(reportedAt, forKey: .reportedAt)
-        try values.encode(attachment, forKey: .attachment)
-        try values.encode(thumbnail, forKey: .thumbnail)
-    }
 }
 
 /// The source of a request, and what the server declared about it.
@@ -129,14 +73,14 @@ public struct ManifestSource: Codable, Sendable, Hashable {
     /// The requested URL, without user info; signing query values are replaced by REDACTED.
     public var url: String
     /// The URL after redirects.
-    public var finalURL: String?
+    @Nullable public var finalURL: String?
     /// The MIME type that the server declared.
-    public var declaredMIMEType: String?
+    @Nullable public var declaredMIMEType: String?
     /// The MIME type detected from the content.
-    public var mimeType: String?
-    public var bytes: Int?
+    @Nullable public var mimeType: String?
+    @Nullable public var bytes: Int?
     /// SHA-256 of the source in lowercase hexadecimal.
-    public var sha256: String?
+    @Nullable public var sha256: String?
     /// The part of an HLS stream that was taken; nil for any other source. Bytes and hash are then those of the movie
     /// that was joined. Left out when it is nil.
     public var playlist: ManifestPlaylist?
@@ -154,24 +98,6 @@ public struct ManifestSource: Codable, Sendable, Hashable {
     public init(url: String) {
         self.url = url
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256, playlist, page, tried, attachable
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(url, forKey: .url)
-        try values.encode(finalURL, forKey: .finalURL)
-        try values.encode(declaredMIMEType, forKey: .declaredMIMEType)
-        try values.encode(mimeType, forKey: .mimeType)
-        try values.encode(bytes, forKey: .bytes)
-        try values.encode(sha256, forKey: .sha256)
-        try values.encodeIfPresent(playlist, forKey: .playlist)
-        try values.encodeIfPresent(page, forKey: .page)
-        try values.encodeIfPresent(tried, forKey: .tried)
-        try values.encodeIfPresent(attachable, forKey: .attachable)
-    }
 }
 
 /// A source of a request with fallbacks: the source or a fallback.
@@ -179,21 +105,11 @@ public struct ManifestTriedSource: Codable, Sendable, Hashable {
     /// The URL, redacted like that of the source.
     public var url: String
     /// Why it could not be prepared; null for the one that was.
-    public var code: ErrorCode?
+    @Nullable public var code: ErrorCode?
 
     public init(url: String, code: ErrorCode?) {
         self.url = url
         self.code = code
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case url, code
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(url, forKey: .url)
-        try values.encode(code, forKey: .code)
     }
 }
 
@@ -206,29 +122,15 @@ public struct ManifestPlaylist: Codable, Sendable, Hashable {
     /// Duration of the movie that was joined, in seconds.
     public var seconds: Double
     /// Bits per second of the variant; null for a playlist without variants.
-    public var bandwidth: Int?
+    @Nullable public var bandwidth: Int?
     /// Size of the variant in pixels, if declared.
-    public var width: Int?
-    public var height: Int?
+    @Nullable public var width: Int?
+    @Nullable public var height: Int?
 
     public init(live: Bool, segments: Int, seconds: Double) {
         self.live = live
         self.segments = segments
         self.seconds = seconds
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case live, segments, seconds, bandwidth, width, height
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(live, forKey: .live)
-        try values.encode(segments, forKey: .segments)
-        try values.encode(seconds, forKey: .seconds)
-        try values.encode(bandwidth, forKey: .bandwidth)
-        try values.encode(width, forKey: .width)
-        try values.encode(height, forKey: .height)
     }
 }
 
@@ -237,19 +139,19 @@ public struct ManifestFile: Codable, Sendable, Hashable {
     /// The file name in the result folder of the request.
     public var file: String
     /// The URL at which the file is served; null without a base URL.
-    public var url: String?
+    @Nullable public var url: String?
     public var kind: MediaKind
     public var uti: String
     public var mimeType: String
     public var bytes: Int
     public var sha256: String
     /// Width in pixels as displayed; null for audio.
-    public var width: Int?
-    public var height: Int?
+    @Nullable public var width: Int?
+    @Nullable public var height: Int?
     /// Number of frames of an image (1 for a still); null for audio and movies.
-    public var frames: Int?
+    @Nullable public var frames: Int?
     /// Duration in seconds; null for a still.
-    public var duration: Double?
+    @Nullable public var duration: Double?
 
     public init(file: String, type: AttachmentType, bytes: Int, sha256: String) {
         self.file = file
@@ -258,25 +160,6 @@ public struct ManifestFile: Codable, Sendable, Hashable {
         mimeType = type.mimeType
         self.bytes = bytes
         self.sha256 = sha256
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case file, url, kind, uti, mimeType, bytes, sha256, width, height, frames, duration
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(file, forKey: .file)
-        try values.encode(url, forKey: .url)
-        try values.encode(kind, forKey: .kind)
-        try values.encode(uti, forKey: .uti)
-        try values.encode(mimeType, forKey: .mimeType)
-        try values.encode(bytes, forKey: .bytes)
-        try values.encode(sha256, forKey: .sha256)
-        try values.encode(width, forKey: .width)
-        try values.encode(height, forKey: .height)
-        try values.encode(frames, forKey: .frames)
-        try values.encode(duration, forKey: .duration)
     }
 }
 
@@ -363,25 +246,13 @@ public struct ManifestError: Codable, Sendable, Hashable {
     public var message: String
     public var retryable: Bool
     /// The equivalent `UNError` code; null when there is none.
-    public var appleCode: Int?
+    @Nullable public var appleCode: Int?
 
     public init(_ error: AttachPrepError) {
         code = error.code
         message = error.message
         retryable = error.isRetryable
         appleCode = error.code.appleCode
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case code, message, retryable, appleCode
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(code, forKey: .code)
-        try values.encode(message, forKey: .message)
-        try values.encode(retryable, forKey: .retryable)
-        try values.encode(appleCode, forKey: .appleCode)
     }
 }
 

@@ -21,7 +21,7 @@ internal import SafeArithmetic
     deinit { unsafe libdeflate_free_compressor(compressor) }
 
     /// The compressed bytes, in zlib's format (RFC 1950).
-    package func zlib(_ bytes: ArraySlice<UInt8>) throws(DeflateError) -> [UInt8] {
+    package func zlib(_ bytes: [UInt8]) throws(DeflateError) -> [UInt8] {
         let bound = unsafe libdeflate_zlib_compress_bound(compressor, bytes.count)
         let compressed = unsafe [UInt8](unsafeUninitializedCapacity: bound) { output, count in
             unsafe count = bytes.withUnsafeBytes { input in

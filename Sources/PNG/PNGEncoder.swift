@@ -10,7 +10,7 @@ package struct PNGEncoder: Sendable, Hashable {
     /// 16 MB of pixels; filtered and compressed they need twice as much.
     package static let pixelsMax = 4_000_000
     /// Rows of the strip in the middle that decides whether row filters suit an image.
-    private static let sampleRows = 64
+    package static let sampleRows = 64
 
     private let width: Int
     private let height: Int
@@ -27,8 +27,7 @@ package struct PNGEncoder: Sendable, Hashable {
         (self.width, self.height, self.bands) = (width, height, bands)
     }
 
-    /// A file of IHDR, one IDAT and IEND. Rows are filtered where that makes the file smaller: photographs need it,
-    /// drawings are smaller without.
+    /// A file of IHDR, one IDAT and IEND, with row filters where `gainsFromFilters` says so.
     ///
     /// - Parameters:
     ///   - pixels: Rows without padding.
@@ -38,21 +37,39 @@ package struct PNGEncoder: Sendable, Hashable {
         // Bounded throughout: by the maximum of pixels.
         let rowBytes = width * bands
         guard pixels.byteCount == rowBytes * height else { throw PNGEncodingError() }
-        let compressor = try Compressor(level: level)
-        let filtered = PNGRowFilter.filtered(pixels, width: width, height: height, bands: bands)
         let rows = min(height, Self.sampleRows)
         let top = (height - rows) / 2
-        let plainSample = PNGRowFilter.unfiltered(
-            pixels.extracting(top * rowBytes..<(top + rows) * rowBytes), rowBytes: rowBytes)
-        let filteredSample = filtered[top * (rowBytes + 1)..<(top + rows) * (rowBytes + 1)]
-        // At the final level, since at a lower one smooth gradients wrongly seem to benefit from filters.
-        let samples = (
-            plain: try compressor.zlib(plainSample[...]), filtered: try compressor.zlib(filteredSample)
-        )
-        let usesFilters = samples.filtered.count < samples.plain.count
-        if rows == height { return file(usesFilters ? samples.filtered : samples.plain) }
-        let bytes = usesFilters ? filtered : PNGRowFilter.unfiltered(pixels, rowBytes: rowBytes)
-        return file(try compressor.zlib(bytes[...]))
+        let samples = try Samples(
+            pixels.extracting(top * rowBytes..<(top + rows) * rowBytes), width: width, bands: bands, level: level)
+        if rows == height { return file(samples.gainFromFilters ? samples.filtered : samples.plain) }
+        let bytes =
+            samples.gainFromFilters
+            ? PNGRowFilter.filtered(pixels, width: width, bands: bands)
+            : PNGRowFilter.unfiltered(pixels, rowBytes: rowBytes)
+        return file(try Compressor(level: level).zlib(bytes))
+    }
+
+    /// Whether row filters make an image smaller: photographs need them, drawings are smaller without.
+    ///
+    /// - Parameter strip: `sampleRows` rows from the middle of the image, or all rows of a smaller one.
+    package static func gainsFromFilters(_ strip: RawSpan, width: Int, bands: Int, level: Int) throws -> Bool {
+        try Samples(strip, width: width, bands: bands, level: level).gainFromFilters
+    }
+
+    /// A strip compressed with and without row filters, at the final level: at a lower one smooth gradients wrongly
+    /// seem to benefit from filters.
+    private struct Samples {
+        let plain: [UInt8]
+        let filtered: [UInt8]
+
+        var gainFromFilters: Bool { filtered.count < plain.count }
+
+        init(_ strip: RawSpan, width: Int, bands: Int, level: Int) throws {
+            let compressor = try Compressor(level: level)
+            // Bounded: a row is in memory.
+            plain = try compressor.zlib(PNGRowFilter.unfiltered(strip, rowBytes: width * bands))
+            filtered = try compressor.zlib(PNGRowFilter.filtered(strip, width: width, bands: bands))
+        }
     }
 
     private func file(_ compressed: [UInt8]) -> [UInt8] {

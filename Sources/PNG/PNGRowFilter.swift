@@ -1,7 +1,8 @@
-/// Filters rows of pixels so that they compress better, each with the filter whose differences are smallest.
+/// Filters rows of pixels so that they compress better, each with the filter whose differences are smallest. Owns the
+/// buffers of a row.
 ///
 /// Source: PNG (Third Edition), 9 "Filtering" and 12.7: https://www.w3.org/TR/png-3/
-@safe struct PNGRowFilter {
+@safe final class PNGRowFilter {
     /// The filter types, as in the first byte of each row.
     private enum Kind: UInt8, CaseIterable {
         case none, sub, up, average, paeth
@@ -20,11 +21,11 @@
     ///   - width: in pixels, at least 1.
     ///   - bands: bytes of a pixel, 1 to 4.
     /// - Returns: for each row a byte with its filter, and its differences.
-    static func filtered(_ pixels: RawSpan, width: Int, height: Int, bands: Int) -> [UInt8] {
+    static func filtered(_ pixels: RawSpan, width: Int, bands: Int) -> [UInt8] {
         // Bounded throughout: rows are in memory.
         let rowBytes = width * bands
+        let height = pixels.byteCount / rowBytes
         let filter = PNGRowFilter(rowBytes: rowBytes, bands: bands)
-        defer { filter.deallocate() }
         return unsafe [UInt8](unsafeUninitializedCapacity: height * (rowBytes + 1)) { output, count in
             unsafe pixels.withUnsafeBytes { source in
                 guard let start = unsafe source.baseAddress?.assumingMemoryBound(to: UInt8.self),
@@ -65,7 +66,7 @@
         unsafe zeros.initialize(repeating: 0, count: rowBytes)
     }
 
-    private func deallocate() {
+    deinit {
         unsafe candidates.deallocate()
         unsafe zeros.deallocate()
     }

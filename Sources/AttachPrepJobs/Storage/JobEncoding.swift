@@ -38,36 +38,6 @@ package enum StoredJSON {
     }
 }
 
-/// A member of a JSON object that is `null` when it is nil, and not left out.
-@propertyWrapper
-package struct NullCoded<Value: Codable & Sendable>: Codable, Sendable {
-    package var wrappedValue: Value?
-
-    package init(wrappedValue: Value?) {
-        self.wrappedValue = wrappedValue
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        wrappedValue = value.decodeNil() ? nil : try value.decode(Value.self)
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var value = encoder.singleValueContainer()
-        if let wrappedValue { try value.encode(wrappedValue) } else { try value.encodeNil() }
-    }
-}
-
-extension KeyedDecodingContainer {
-    /// Reads a value that an older program left out as nil.
-    package func decode<Value>(_: NullCoded<Value>.Type, forKey key: Key) throws -> NullCoded<Value> {
-        NullCoded(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
-    }
-}
-
-extension NullCoded: Equatable where Value: Equatable {}
-extension NullCoded: Hashable where Value: Hashable {}
-
 /// The secrets of a request, stored separately from it while its job can still run.
 package struct JobSecrets: Codable, Sendable, Hashable {
     /// The database value of secrets that were deleted.

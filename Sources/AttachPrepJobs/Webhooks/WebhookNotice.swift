@@ -99,8 +99,8 @@ extension WebhookNotice {
         let id: JobID
         let state: JobState
         let attempts: Int
-        @NullCoded var batch: String?
-        @NullCoded var idempotencyKey: String?
+        @Nullable var batch: String?
+        @Nullable var idempotencyKey: String?
         let createdAt: String
 
         init(_ job: Job, _ state: JobState) {

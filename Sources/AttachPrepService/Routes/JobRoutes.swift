@@ -167,13 +167,13 @@ struct ErrorCodes: Decodable {
 
 struct JobsResponse: Encodable {
     /// The batch's ID, also in webhooks; nil for jobs that an earlier version accepted.
-    @NullCoded var batch: String?
+    @Nullable var batch: String?
     var jobs: [Job]
 }
 
 package struct JobPageResponse: Codable {
     package var jobs: [Job]
-    @NullCoded package var next: JobID?
+    @Nullable package var next: JobID?
 }
 
 package struct JobLogResponse: Codable {

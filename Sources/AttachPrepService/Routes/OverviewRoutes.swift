@@ -53,19 +53,19 @@ struct OverviewResponse: Encodable {
     struct Queue: Encodable {
         var kind: ServiceStatus.QueueKind
         var name: String
-        @NullCoded var healthy: Bool?
-        @NullCoded var reason: String?
+        @Nullable var healthy: Bool?
+        @Nullable var reason: String?
     }
 
     struct Target: Encodable {
         var target: String
-        @NullCoded var healthy: Bool?
-        @NullCoded var reason: String?
+        @Nullable var healthy: Bool?
+        @Nullable var reason: String?
     }
 
     private let jobs: [String: Int]
     private let due: Int
-    @NullCoded private var oldestDueSeconds: Double?
+    @Nullable private var oldestDueSeconds: Double?
     private let version = ProductVersion.text
     private let startedAt: String
     private let takesUploads = true
@@ -77,7 +77,7 @@ struct OverviewResponse: Encodable {
     private let reasons: [String]
     private let queue: Queue
     private let publish: Target
-    @NullCoded private var children: ServiceStatus.Children?
+    @Nullable private var children: ServiceStatus.Children?
     private let workers: [WorkerResponse]
 
     init(
@@ -132,7 +132,7 @@ package struct WorkerResponse: Codable, Sendable {
 struct JobCountsResponse: Encodable {
     let jobs: [String: Int]
     let due: Int
-    @NullCoded var oldestDueSeconds: Double?
+    @Nullable var oldestDueSeconds: Double?
 
     init(_ counts: JobCounts, at now: Date) {
         jobs = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0.rawValue, counts.byState[$0] ?? 0) })
@@ -151,13 +151,13 @@ struct JobPaceResponse: Encodable {
     struct Minute: Encodable {
         let succeeded: Int
         let failed: Int
-        @NullCoded var medianSeconds: Double?
-        @NullCoded var p95Seconds: Double?
+        @Nullable var medianSeconds: Double?
+        @Nullable var p95Seconds: Double?
     }
 
     private let until: String
-    @NullCoded private var medianSeconds: Double?
-    @NullCoded private var p95Seconds: Double?
+    @Nullable private var medianSeconds: Double?
+    @Nullable private var p95Seconds: Double?
     private let minutes: [Minute]
 
     init(_ pace: JobPace) {

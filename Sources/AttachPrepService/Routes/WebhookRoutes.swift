@@ -67,10 +67,10 @@ package struct WebhookSummary: Codable, Sendable, Hashable {
     package var state: WebhookState
     package var attempts: Int
     package var createdAt: String
-    @NullCoded package var nextAt: String?
-    @NullCoded package var endedAt: String?
-    @NullCoded package var lastStatus: Int?
-    @NullCoded package var lastError: String?
+    @Nullable package var nextAt: String?
+    @Nullable package var endedAt: String?
+    @Nullable package var lastStatus: Int?
+    @Nullable package var lastError: String?
 
     private enum CodingKeys: String, CodingKey {
         case id, job, url
@@ -95,7 +95,7 @@ package struct WebhookSummary: Codable, Sendable, Hashable {
 
 package struct WebhookPageResponse: Codable, Sendable {
     package var webhooks: [WebhookSummary]
-    @NullCoded package var next: String?
+    @Nullable package var next: String?
 
     package init(webhooks: [WebhookSummary], next: String?) {
         self.webhooks = webhooks

@@ -78,8 +78,6 @@ enum StillEncoding {
 extension Image {
     /// Optimized Huffman tables keep all coefficients of an image in memory, up to 6 bytes a pixel.
     static let optimizedPixelsMax = 24_000_000
-    /// Rows of the strip in the middle that decides whether row filters suit a PNG.
-    private static let sampleRows = 64
 
     /// A JPEG with a JFIF header.
     func jpegFile(_ encoding: JPEGEncoding) throws -> [UInt8] {
@@ -94,18 +92,17 @@ extension Image {
     ///
     /// Images of limited size are encoded by `PNGEncoder`, larger ones by libvips, which needs less memory.
     func pngFile(compression: Int) throws -> [UInt8] {
-        if sampleBytes == 1, let encoder = PNGEncoder(width: width, height: height, bands: bands) {
+        guard sampleBytes == 1 else { return try png(.direct(compression: compression, filters: true)) }
+        if let encoder = PNGEncoder(width: width, height: height, bands: bands) {
             return try withPixels { try encoder.encode($0, level: compression) }
         }
-        // Bounded throughout: rows are no more than the height.
-        let rows = min(height, Self.sampleRows)
-        let isWhole = rows == height
-        let sample = isWhole ? self : try area(left: 0, top: (height - rows) / 2, width: width, height: rows)
-        // At the final level, since at a lower one smooth gradients wrongly seem to benefit from filters.
-        let plain = try sample.png(.direct(compression: compression, filters: false))
-        let filtered = try sample.png(.direct(compression: compression, filters: true))
-        if isWhole { return plain.count < filtered.count ? plain : filtered }
-        return try png(.direct(compression: compression, filters: filtered.count < plain.count))
+        // Bounded: no more rows than the height.
+        let rows = min(height, PNGEncoder.sampleRows)
+        let strip = try area(left: 0, top: (height - rows) / 2, width: width, height: rows)
+        let filters = try strip.withPixels {
+            try PNGEncoder.gainsFromFilters($0, width: width, bands: bands, level: compression)
+        }
+        return try png(.direct(compression: compression, filters: filters))
     }
 
     /// Reduced by a factor of both sides; in memory.
