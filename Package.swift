@@ -16,8 +16,19 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Whether this is a build for `make fuzz`: its flags and its `main` must not reach anybody else's.
-let isFuzzing = Context.environment["ATTACHPREP_FUZZ"] != nil
+/// The tests to build while one module is worked on: `ATTACHPREP_TESTS=CurlTests,TidyTests` (see CONTRIBUTING.md).
+let chosenTests = Context.environment["ATTACHPREP_TESTS"]?.split(separator: ",").map(String.init)
+
+/// Whether only the programs are built, as `make demo` needs them: one run of SwiftPM then builds both.
+let buildsOnlyPrograms = Context.environment["ATTACHPREP_PROGRAMS"] != nil
+
+/// Whether this is a build for `make fuzz`: its flags and its `main` must not reach any other build.
+let isFuzzing = Context.environment["ATTACHPREP_FUZZ"] == "1"
+
+/// Whether the fuzz targets are compiled for FuzzTests, which needs `-enable-testing`: a release build leaves them out.
+let testsFuzzSeeds =
+    Context.environment["ATTACHPREP_FUZZ"] == "seeds" && !buildsOnlyPrograms
+    && chosenTests?.contains("FuzzTests") != false
 
 /// Coverage and address checks in our own code, and its internals within reach of the targets.
 let fuzzed: [SwiftSetting] =
@@ -316,77 +327,97 @@ let package = Package(
     ]
 )
 
-// While one module is worked on: ATTACHPREP_TESTS=CurlTests,TidyTests builds no other tests (see CONTRIBUTING.md).
-if let chosen = Context.environment["ATTACHPREP_TESTS"]?.split(separator: ",").map(String.init) {
-    package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
-}
-
-// What `make demo` needs, so that one run of SwiftPM builds both programs.
-if Context.environment["ATTACHPREP_PROGRAMS"] != nil {
-    let others: Set = [
-        "RoundTrip", "QueueRate", "Shaping", "ShapingServer", "SampleClient", "HostileMedia", "TestSupport",
-    ]
-    package.targets.removeAll { $0.type == .test || others.contains($0.name) }
-}
-
-// What `make fuzz` runs: see Fuzz/README.md.
-if isFuzzing {
-    let settings = testing + fuzzed
-    // gold, which is SwiftPM's linker here, breaks over libFuzzer's symbols.
-    let linking: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
-    let targets: [String: [Target.Dependency]] = [
-        "RequestFuzz": ["AttachPrep", "AttachPrepCommand"],
-        "OptionFuzz": ["AttachPrep", "AttachPrepCommand"],
-        "ManifestFuzz": ["AttachPrep", "AttachPrepCommand"],
-        "HeaderFuzz": ["AttachPrep"],
-        "AddressFuzz": ["AttachPrep", "Curl"],
-        "PlaylistFuzz": ["AttachPrep", "RichPush"],
-        "MessageFuzz": ["AttachPrep", "MediaEngine"],
-        "PayloadFuzz": ["RichPush", "PushPayload"],
-        "PublishFuzz": ["AttachPrep"],
-        "QueueFuzz": ["AttachPrepJobs", "JetStreamQueue", "NATS"],
-        "MovieParserFuzz": ["LibAV", "ParserSupport"],
-        "AudioParserFuzz": ["ParserSupport"],
-        "ImageParserFuzz": ["ParserSupport", "JPEG", "PNG", "WebP"],
-        "AnimationParserFuzz": ["ParserSupport", "JXL"],
-        "PageFuzz": ["ParserSupport", "MediaEngine", "AttachPrepModel"],
-        "SignatureFuzz": ["ParserSupport"],
-        "GIFEncoderFuzz": ["ParserSupport"],
-        "OriginFuzz": ["AttachPrep", "PeerSupport", "RichPush"],
-        "EndpointFuzz": [
+/// The fuzz targets: see Fuzz/README.md. `make fuzz` links each with libFuzzer; `make test` compiles them and runs their
+/// seeds.
+let fuzzTargets: [(name: String, parsers: [Target.Dependency])] = [
+    ("RequestFuzz", ["AttachPrep", "AttachPrepCommand"]),
+    ("OptionFuzz", ["AttachPrep", "AttachPrepCommand"]),
+    ("ManifestFuzz", ["AttachPrep", "AttachPrepCommand"]),
+    ("HeaderFuzz", ["AttachPrep"]),
+    ("AddressFuzz", ["AttachPrep", "Curl"]),
+    ("PlaylistFuzz", ["AttachPrep", "RichPush"]),
+    ("MessageFuzz", ["AttachPrep", "MediaEngine"]),
+    ("PayloadFuzz", ["RichPush", "PushPayload"]),
+    ("PublishFuzz", ["AttachPrep"]),
+    ("QueueFuzz", ["AttachPrepJobs", "JetStreamQueue", "NATS"]),
+    ("MovieParserFuzz", ["LibAV", "ParserSupport"]),
+    ("AudioParserFuzz", ["ParserSupport"]),
+    ("ImageParserFuzz", ["ParserSupport", "JPEG", "PNG", "WebP"]),
+    ("AnimationParserFuzz", ["ParserSupport", "JXL"]),
+    ("PageFuzz", ["ParserSupport", "MediaEngine", "AttachPrepModel"]),
+    ("SignatureFuzz", ["ParserSupport"]),
+    ("GIFEncoderFuzz", ["ParserSupport"]),
+    ("OriginFuzz", ["AttachPrep", "PeerSupport", "RichPush"]),
+    (
+        "EndpointFuzz",
+        [
             "AttachPrep", "AttachPrepJobs", "Curl", "PeerSupport", "RichPush",
             .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
-        ],
-        "NATSFuzz": [
+        ]
+    ),
+    (
+        "NATSFuzz",
+        [
             "AttachPrep", "AttachPrepJobs", "JetStreamQueue", "NATS", "RichPush",
             .product(name: "Logging", package: "swift-log"),
-        ],
-        "ChildFuzz": ["AttachPrep", "Linux", "MediaEngine", "RichPush"],
-    ]
+        ]
+    ),
+    ("ChildFuzz", ["AttachPrep", "Linux", "MediaEngine", "RichPush"]),
+]
+
+let fuzzSettings: [SwiftSetting] = testing + fuzzed + (isFuzzing ? [.define("FUZZING")] : [])
+if isFuzzing || testsFuzzSeeds {
     package.targets += [
-        .systemLibrary(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"),
-        .target(name: "FuzzSupport", dependencies: ["CLibFuzzer"], path: "Fuzz/FuzzSupport", swiftSettings: settings),
         .target(
-            name: "PeerSupport", dependencies: ["FuzzSupport"], path: "Fuzz/PeerSupport", swiftSettings: settings),
+            name: "FuzzSupport", dependencies: isFuzzing ? ["CLibFuzzer"] : [], path: "Fuzz/FuzzSupport",
+            swiftSettings: fuzzSettings),
+        .target(
+            name: "PeerSupport", dependencies: ["FuzzSupport"], path: "Fuzz/PeerSupport", swiftSettings: fuzzSettings),
         .target(
             name: "ParserSupport", dependencies: ["FuzzSupport", "MediaProcessing"], path: "Fuzz/ParserSupport",
-            swiftSettings: settings),
+            swiftSettings: fuzzSettings),
     ]
+}
+
+/// Renames the entry point of a module, so that it can be linked into another program.
+func entryPoint(_ name: String) -> SwiftSetting {
+    .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", name])
+}
+
+if isFuzzing {
+    // gold, which is SwiftPM's linker here, breaks over libFuzzer's symbols.
+    let linking: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
+    package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"))
     // A program cannot be part of another one; without its own `main` it is a library.
-    let withoutMain: SwiftSetting = .unsafeFlags([
-        "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "attachprep_main",
-    ])
     package.products.removeAll { $0.name == "attachprep" }
     package.targets = package.targets.map { target in
         guard target.name == "AttachPrepCommand" else { return target }
         return .target(
-            name: target.name, dependencies: target.dependencies, swiftSettings: strict + fuzzed + [withoutMain])
+            name: target.name, dependencies: target.dependencies,
+            swiftSettings: strict + fuzzed + [entryPoint("attachprep_main")])
     }
-    let compiling = settings + [.unsafeFlags(["-parse-as-library"])]
-    for (name, parsers) in targets.sorted(by: { $0.key < $1.key }) {
-        let (path, dependencies) = ("Fuzz/\(name)", parsers + ["FuzzSupport"])
-        package.targets.append(
-            Target.executableTarget(
-                name: name, dependencies: dependencies, path: path, swiftSettings: compiling, linkerSettings: linking))
+    package.targets += fuzzTargets.map { target in
+        .executableTarget(
+            name: target.name, dependencies: target.parsers + ["FuzzSupport"], path: "Fuzz/\(target.name)",
+            swiftSettings: fuzzSettings + [.unsafeFlags(["-parse-as-library"])], linkerSettings: linking)
     }
+} else if testsFuzzSeeds {
+    package.targets += fuzzTargets.map { target in
+        .target(
+            name: target.name, dependencies: target.parsers + ["FuzzSupport"], path: "Fuzz/\(target.name)",
+            swiftSettings: fuzzSettings + [.unsafeFlags(["-parse-as-library"]), entryPoint("\(target.name)_main")])
+    }
+    package.targets.append(
+        specification("FuzzTests", ["FuzzSupport"] + fuzzTargets.map { .target(name: $0.name) }))
+}
+
+if let chosenTests {
+    package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
+}
+
+if buildsOnlyPrograms {
+    let others: Set = [
+        "RoundTrip", "QueueRate", "Shaping", "ShapingServer", "SampleClient", "HostileMedia", "TestSupport",
+    ]
+    package.targets.removeAll { $0.type == .test || others.contains($0.name) }
 }
