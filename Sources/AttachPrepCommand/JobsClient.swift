@@ -119,7 +119,7 @@ struct JobsClientOptionGroup: ParsableArguments {
         }
     }
 
-    /// Runs work for each given job, or for all jobs of a state, and prints the returned texts.
+    /// Calls `work` for each given job, or for all jobs in a state, and prints what it returns.
     func each(
         _ ids: [JobID], orAll state: JobState?, _ work: (any JobsClient, JobID, OutputFormat) async throws -> String
     ) async throws {
@@ -192,7 +192,7 @@ struct StoreJobsClient: JobsClient {
     func workers() async throws -> [WorkerResponse] {
         guard let directory else {
             throw AttachPrepError(
-                .requestInvalid, "Only the service of a data folder knows its worker; give its URL with --url.")
+                .requestInvalid, "Workers are listed only by a running service; give its URL with --url.")
         }
         return try await directory.workers().map(WorkerResponse.init)
     }

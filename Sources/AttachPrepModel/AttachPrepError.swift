@@ -224,7 +224,7 @@ extension AttachPrepError {
         self.init(.optionsInvalidClippingRect, error.message)
     }
 
-    /// Runs work on payloads or rectangles and throws its errors as `AttachPrepError`.
+    /// Calls `body` and converts payload and clipping-rectangle errors to `AttachPrepError`.
     public static func converting<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

@@ -2,8 +2,8 @@ public import RichPush
 
 /// The result of one request: source, outcome, files and attachment options.
 ///
-/// Keys are always present, missing values are null, unless a property says that it is left out. Timings are in milliseconds, durations and times in seconds,
-/// dimensions in pixels as displayed, sizes in bytes.
+/// Every key is present and a missing value is null, unless a property says that it is left out. Timings are in
+/// milliseconds, durations and times in seconds, dimensions in pixels as displayed, sizes in bytes.
 public struct Manifest: Codable, Sendable, Hashable {
     /// The current schema version.
     public static let currentSchema = 1

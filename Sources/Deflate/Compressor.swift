@@ -29,7 +29,7 @@ internal import SafeArithmetic
                     compressor, input.baseAddress, input.count, output.baseAddress, output.count)
             }
         }
-        // 0 says that the output does not fit, which the bound excludes.
+        // 0 means that the output does not fit, which the bound excludes.
         guard !compressed.isEmpty else { throw DeflateError("zlib_compress") }
         return compressed
     }

@@ -181,10 +181,10 @@ extension NATSJobQueue {
         return earlier
     }
 
-    /// Makes the values of a batch jobs.
+    /// Stores the batch record, which turns the batch's drafts into jobs.
     ///
-    /// The servers also reject a record while they store the same one for another process, and it may be lost then: so
-    /// it is read, and made again.
+    /// The servers also reject a record while they store the same one for another process, and that one may be lost. So
+    /// the record is read, and created again if it is missing.
     private func complete(_ batch: String) async throws {
         for count in 1..<6 {
             if try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(batch), [], after: 0)) != nil { return }

@@ -8,14 +8,14 @@ import SQLiteQueue
 import SafeArithmetic
 import Synchronization
 
-/// Decides when the stream of lanes is made again: pure.
+/// Decides when the stream of lanes is recreated. Pure.
 ///
 /// After a power failure of all servers, nats-server 2.15.1 can leave a stream without a leader for good. The stream of
 /// lanes can then be deleted, because its messages are derived from the jobs, which are in another stream.
 struct LaneStreamRepair: Sendable {
     enum Step: Sendable, Hashable {
         case none
-        /// Nobody has it, or it is incomplete.
+        /// No server has it, or it is incomplete.
         case make
         /// It has no leader: delete it and make it.
         case replace
@@ -99,7 +99,7 @@ struct StreamOutages: Sendable {
             "The NATS stream \(name) has no leader; see \"A stream without a leader\" in the documentation of several "
                 + "machines."
         case .missing:
-            "The NATS stream \(name) is missing; it is made when the servers permit it, see the log."
+            "The NATS stream \(name) is missing; it is created when the servers permit it; see the log."
         case .unknown, .available:
             "The NATS servers do not answer requests about the stream \(name): they have no leader, because the "
                 + "majority of them is not connected."

@@ -154,7 +154,7 @@ extension JetStream {
     ///
     /// For a stream without a leader, one of its servers answers without naming one, or, if none of them is connected,
     /// nobody does (both seen with nats-server 2.15.1), as while the servers themselves have no leader. Then the list
-    /// of names tells: their leader has it.
+    /// of names shows: their leader has it.
     package func availability(_ configuration: StreamConfiguration) async -> StreamAvailability {
         do {
             guard let status = try await status(configuration) else { return .missing }

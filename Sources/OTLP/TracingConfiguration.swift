@@ -79,8 +79,8 @@ package enum TracingVariable: String, CaseIterable, Sendable {
     case tracesProtocol = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
     /// `otlp`, or `none` for no traces.
     case exporter = "OTEL_TRACES_EXPORTER"
-    /// `always_on`, `always_off`, `traceidratio`, or one of these after `parentbased_`: then the caller decides where
-    /// there is one. `parentbased_always_on` by default.
+    /// `always_on`, `always_off`, `traceidratio`, or one of these with the prefix `parentbased_`, which uses the
+    /// caller's sampling decision if the request has one. `parentbased_always_on` by default.
     case sampler = "OTEL_TRACES_SAMPLER"
     /// The share of traces for `traceidratio`, from 0 to 1.
     case samplerArgument = "OTEL_TRACES_SAMPLER_ARG"

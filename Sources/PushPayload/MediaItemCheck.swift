@@ -135,7 +135,7 @@ enum MediaItemCheck {
         return [
             PayloadWarning(
                 .typeNotShown,
-                "The type of \(item.path) is used as the file's extension, and iOS does not know that extension; "
+                "The type of \(item.path) is used as the file's extension, and iOS does not recognize that extension; "
                     + "write one such as \(remedy).")
         ]
     }
@@ -318,7 +318,7 @@ enum FileNaming: Sendable, Hashable {
     case fixed(String?)
     /// The payload's type, or else the URL's extension.
     case declaredTypeElseURL
-    /// Unknown: the app decides.
+    /// Unknown: depends on the app.
     case unknown
 
     init(_ dialect: PayloadDialect) {

@@ -270,7 +270,7 @@ struct PayloadRemovals {
         keptContainers = [PayloadPath(), root, root.appending(.key("aps"))]
     }
 
-    /// The removals from end to beginning, so that array indices stay valid.
+    /// The removals in reverse order, so that array indices stay valid.
     func edits(in value: PayloadValue) -> [PayloadEdit] {
         var paths: [PayloadPath] = []
         _ = isRemoved(value, at: PayloadPath(), into: &paths)

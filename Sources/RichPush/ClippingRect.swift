@@ -24,7 +24,7 @@ public struct ClippingRect: Sendable, Hashable {
         guard isInside, [x, y, width, height].allSatisfy(\.isFinite) else {
             throw ClippingRectError(
                 message: "The clipping rectangle \(x),\(y),\(width),\(height) is not inside the image; "
-                    + "use unit values with x+width and y+height at most 1 and both sides over 0.")
+                    + "use values from 0 to 1 with x+width and y+height at most 1, and width and height over 0.")
         }
         self.x = x
         self.y = y

@@ -215,7 +215,7 @@ struct DownloadRun {
         comparedVersion = version
         try await ContinuousClock().sleep(for: delay)
         (isGrowthCheck, resumePoint) = (true, nil)
-        // Not those of `freshness`: "no-store" forbids to keep them, not to compare within the same download.
+        // Not those of `freshness`: "no-store" forbids storing them, not comparing them within the same download.
         validators = SourceValidators(head, of: hop)
         return true
     }

@@ -26,7 +26,8 @@ public struct PushTemplate: Codable, Sendable, Hashable {
         try value.encode(to: encoder)
     }
 
-    /// The payload to send: with the object `attachprep` that names the files of a manifest, and `mutable-content`.
+    /// Returns the payload to send, with `mutable-content` and with the files of the manifest in the object
+    /// `attachprep`.
     ///
     /// - Throws: `payload.too_large`.
     public func payload(with manifest: Manifest) throws -> PushTemplate {

@@ -54,7 +54,7 @@ struct ThumbnailPlanner {
         guard time > end else {
             return Choice(frame: .movieTime(time), emitted: .movie(MovieTime(seconds: time)))
         }
-        // The decoder returns the last frame, and knows its time more exactly than the container does.
+        // The decoder returns the last frame, and provides a more exact time than the container.
         return Choice(
             frame: .movieTime(end), emitted: .movie(MovieTime(seconds: video.lastFrameTime)),
             warnings: [pastEnd("\(time) s", "the movie's last frame")])

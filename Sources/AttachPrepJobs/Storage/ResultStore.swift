@@ -58,7 +58,7 @@ public struct StoredFile: Sendable, Hashable {
     public var name: String
     public var mimeType: String
     public var bytes: Int
-    /// Lower-case hexadecimal.
+    /// SHA-256 in lowercase hexadecimal.
     public var sha256: String
 
     public init(path: String, name: String, mimeType: String, bytes: Int, sha256: String) {

@@ -100,7 +100,7 @@ final class ConnectionRegistry: Sendable {
         open.map { .init(id: $0, client: $1.client, activity: $1.activity) }
     }
 
-    /// The connection over the limit to close, so that idle ones do not block probes; nil while fewer than half of
+    /// The rejected connection to close, so that idle ones do not block probes; nil while fewer than half of
     /// `rejectedConnectionsMax` are open.
     private static func crowded(_ rejected: [ObjectIdentifier: OpenConnection]) -> ObjectIdentifier? {
         guard rejected.count >= Limits.rejectedConnectionsMax / 2 else { return nil }

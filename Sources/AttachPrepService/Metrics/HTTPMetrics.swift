@@ -10,7 +10,7 @@ struct HTTPMetrics: Sendable {
     static let secondsLabel = "attachprep_http_request_duration_seconds"
     /// From a cached answer (1 ms) to the longest `Prefer: wait`.
     static let buckets: [Double] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-    /// The label `route` of paths that no route has.
+    /// Value of the label `route` for requests that match no route.
     static let unknownRoute = "unknown"
 
     private let factory: any MetricsFactory

@@ -155,7 +155,7 @@ final class JPEGXLPixels {
 
 /// Decodes a still JPEG XL in PQ or HLG, whose curve libvips ignores.
 enum JPEGXLStill {
-    /// - Returns: Nil for an image in SDR, and for one that libjxl cannot decode: libvips decides.
+    /// - Returns: Nil for an SDR image and for one that libjxl cannot decode; the caller then uses libvips.
     /// - Throws: `media.too_many_pixels`, `deadline.exceeded`.
     static func decodeHDR(source: CInt, deadline: ContinuousClock.Instant) throws -> DecodedFrame? {
         let window = try ByteWindow(descriptor: source, noun: "JPEG XL image", deadline: deadline)

@@ -146,6 +146,6 @@ extension Limits {
     static let audioNarrowBandSampleRate = 32_000
     /// The highest sample rate that phones play.
     static let audioSampleRateMax = 48_000
-    /// The share of the allowed bytes that is aimed for; encoders keep a bit rate to within a few percent.
+    /// Target share of the allowed bytes; encoders keep a bit rate to within a few percent.
     static let audioFillShare = 0.97
 }

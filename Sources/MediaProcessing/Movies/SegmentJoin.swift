@@ -39,7 +39,7 @@ struct SegmentJoin {
         } catch MovieEncodeError.overLimit {
             throw AttachPrepError(
                 .downloadTooLarge,
-                "The segments are over the limit of \(request.bytesMax.grouped) bytes; ask for fewer seconds (clip).")
+                "The segments are over the limit of \(request.bytesMax.grouped) bytes; request a shorter `clip`.")
         } catch MovieEncodeError.muxerFailed(let error) {
             throw error.attachPrepError(
                 .mediaUnsupported, "The streams of the segments do not fit into an MP4; link another variant.")

@@ -95,12 +95,12 @@ enum DrawingRenderer {
 }
 
 extension Limits {
-    /// Bytes of an SVG, which is in memory as a tree: librsvg accepts as many.
+    /// Bytes of an SVG, which librsvg keeps in memory as a tree; librsvg's own limit is the same.
     static let drawingBytesMax = 10_000_000
     /// Masks, patterns, filters and transparent groups inside each other: each takes an image of up to 6.6 MB.
     static let drawingLayersMax = 64
     /// Elements inside each other, references followed: 2,000 were too many for librsvg on a stack of 8 MB.
     static let drawingDepthMax = 512
-    /// Pixels of the longer side: as many as a notification shows.
+    /// Pixels of the longer side, the width of a notification.
     static let drawingSidePixels = 1_280
 }

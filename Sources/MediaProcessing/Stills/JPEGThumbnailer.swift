@@ -32,7 +32,7 @@ struct JPEGThumbnailer {
         case managed([UInt8])
     }
 
-    /// The thumbnail for a box; nil when the file cannot be decoded this way, which is no verdict on the file.
+    /// The thumbnail for a box; nil when this decoder does not support the file, which may still be intact.
     ///
     /// - Parameters:
     ///   - colors: The result of `colors()`; components that need color management are returned unconverted.
