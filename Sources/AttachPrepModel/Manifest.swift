@@ -17,15 +17,15 @@ public struct Manifest: Codable, Sendable, Hashable {
     /// Why the outcome was chosen: sentences for people; programs must not parse them.
     public var reasons: [String]
     public var source: ManifestSource
-    @Nullable public var attachment: ManifestFile?
-    @Nullable public var thumbnail: ManifestImage?
-    @Nullable public var crop: ManifestImage?
-    @Nullable public var options: AttachmentOptions?
+    @Nullable public var attachment: ManifestFile? = nil
+    @Nullable public var thumbnail: ManifestImage? = nil
+    @Nullable public var crop: ManifestImage? = nil
+    @Nullable public var options: AttachmentOptions? = nil
     /// Expected fetch time of the attachment in seconds, by `NetworkProfile` name.
-    @Nullable public var deviceFetch: [String: Double]?
+    @Nullable public var deviceFetch: [String: Double]? = nil
     public var timings: ManifestTimings
     public var warnings: [PreparationWarning]
-    @Nullable public var error: ManifestError?
+    @Nullable public var error: ManifestError? = nil
     /// Whether a better result follows: this one is of a fallback, while the job still waits for the source. Left out
     /// when it is false.
     public var isPartial: Bool {
@@ -56,7 +56,7 @@ public struct ManifestPartialResult: Codable, Sendable, Hashable {
     /// RFC 3339.
     public var reportedAt: String
     public var attachment: ManifestFile
-    @Nullable public var thumbnail: ManifestImage?
+    @Nullable public var thumbnail: ManifestImage? = nil
 
     /// Nil for a manifest that was not reported as a partial result.
     public init?(_ partial: Manifest) {
@@ -73,14 +73,14 @@ public struct ManifestSource: Codable, Sendable, Hashable {
     /// The requested URL, without user info; signing query values are replaced by REDACTED.
     public var url: String
     /// The URL after redirects.
-    @Nullable public var finalURL: String?
+    @Nullable public var finalURL: String? = nil
     /// The MIME type that the server declared.
-    @Nullable public var declaredMIMEType: String?
+    @Nullable public var declaredMIMEType: String? = nil
     /// The MIME type detected from the content.
-    @Nullable public var mimeType: String?
-    @Nullable public var bytes: Int?
+    @Nullable public var mimeType: String? = nil
+    @Nullable public var bytes: Int? = nil
     /// SHA-256 of the source in lowercase hexadecimal.
-    @Nullable public var sha256: String?
+    @Nullable public var sha256: String? = nil
     /// The part of an HLS stream that was taken; nil for any other source. Bytes and hash are then those of the movie
     /// that was joined. Left out when it is nil.
     public var playlist: ManifestPlaylist?
@@ -105,7 +105,7 @@ public struct ManifestTriedSource: Codable, Sendable, Hashable {
     /// The URL, redacted like that of the source.
     public var url: String
     /// Why it could not be prepared; null for the one that was.
-    @Nullable public var code: ErrorCode?
+    @Nullable public var code: ErrorCode? = nil
 
     public init(url: String, code: ErrorCode?) {
         self.url = url
@@ -122,10 +122,10 @@ public struct ManifestPlaylist: Codable, Sendable, Hashable {
     /// Duration of the movie that was joined, in seconds.
     public var seconds: Double
     /// Bits per second of the variant; null for a playlist without variants.
-    @Nullable public var bandwidth: Int?
+    @Nullable public var bandwidth: Int? = nil
     /// Size of the variant in pixels, if declared.
-    @Nullable public var width: Int?
-    @Nullable public var height: Int?
+    @Nullable public var width: Int? = nil
+    @Nullable public var height: Int? = nil
 
     public init(live: Bool, segments: Int, seconds: Double) {
         self.live = live
@@ -139,19 +139,19 @@ public struct ManifestFile: Codable, Sendable, Hashable {
     /// The file name in the result folder of the request.
     public var file: String
     /// The URL at which the file is served; null without a base URL.
-    @Nullable public var url: String?
+    @Nullable public var url: String? = nil
     public var kind: MediaKind
     public var uti: String
     public var mimeType: String
     public var bytes: Int
     public var sha256: String
     /// Width in pixels as displayed; null for audio.
-    @Nullable public var width: Int?
-    @Nullable public var height: Int?
+    @Nullable public var width: Int? = nil
+    @Nullable public var height: Int? = nil
     /// Number of frames of an image (1 for a still); null for audio and movies.
-    @Nullable public var frames: Int?
+    @Nullable public var frames: Int? = nil
     /// Duration in seconds; null for a still.
-    @Nullable public var duration: Double?
+    @Nullable public var duration: Double? = nil
 
     public init(file: String, type: AttachmentType, bytes: Int, sha256: String) {
         self.file = file
@@ -246,7 +246,7 @@ public struct ManifestError: Codable, Sendable, Hashable {
     public var message: String
     public var retryable: Bool
     /// The equivalent `UNError` code; null when there is none.
-    @Nullable public var appleCode: Int?
+    @Nullable public var appleCode: Int? = nil
 
     public init(_ error: AttachPrepError) {
         code = error.code

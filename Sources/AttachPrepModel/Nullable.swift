@@ -4,14 +4,14 @@
 ///
 /// ```swift
 /// struct Answer: Codable {
-///     @Nullable var width: Int?  // {"width": null}
+///     @Nullable var width: Int? = nil  // {"width": null}
 /// }
 /// ```
 @propertyWrapper
 public struct Nullable<Value: Codable & Sendable>: Codable, Sendable {
     public var wrappedValue: Value?
 
-    public init(wrappedValue: Value? = nil) {
+    public init(wrappedValue: Value?) {
         self.wrappedValue = wrappedValue
     }
 

@@ -1,6 +1,6 @@
 import AttachPrep
 package import AttachPrepJobs
-import AttachPrepModel
+package import AttachPrepModel
 import Hummingbird
 import RichPush
 
