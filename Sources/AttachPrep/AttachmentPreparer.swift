@@ -64,12 +64,12 @@ public final class AttachmentPreparer: Sendable {
 
     /// Checks whether there are credentials for publishing, before anything is downloaded.
     ///
-    /// - Throws: the error with which publishing would fail: `publish.…`.
+    /// - Throws: The error with which publishing would fail: `publish.…`.
     public func checkCredentials() async throws { try await dependencies.target.checkCredentials() }
 
     /// Checks whether results could be published now.
     ///
-    /// - Throws: the error with which publishing would fail: `publish.…`.
+    /// - Throws: The error with which publishing would fail: `publish.…`.
     public func probeTarget() async throws { try await dependencies.target.probe() }
 
     /// Closes connections and ends media processes; call it once, when no request is running.
@@ -234,7 +234,7 @@ extension AttachmentPreparer {
     /// - Parameters:
     ///   - path: The path of a JPEG or PNG that attachprep wrote.
     ///   - sidePixels: The longest side of the preview in pixels; nothing is enlarged.
-    /// - Returns: the type and the bytes of the preview.
+    /// - Returns: The type and the bytes of the preview.
     /// - Throws: `source.not_found`, `internal`, and the errors of the media engine.
     public func previewImage(ofFile path: String, sidePixels: Int) async throws -> (
         type: AttachmentType, bytes: [UInt8]

@@ -105,7 +105,7 @@ struct PreparerSession: Sendable {
 
     /// Processes items concurrently and shows each result, in the order of the items or as they finish.
     ///
-    /// An item whose source does not exist yet gives its place to another one while it waits.
+    /// An item whose source does not exist yet lets another one be processed while it waits.
     func each<Item: Sendable, Result: CommandResult>(
         _ items: [Item], inOrder: Bool, work: @escaping @Sendable (Item) async -> Result,
         show: @escaping @Sendable (Result) -> Void
@@ -187,8 +187,8 @@ final class WorkGate: Sendable {
         next?.resume()
     }
 
-    /// An item begins to wait, and gives its place to another one; or it goes on, at once: transfers and media
-    /// processes have limits of their own.
+    /// An item begins to wait, and another one is processed; or it resumes at once: transfers and media processes have
+    /// limits of their own.
     func waits(_ waits: Bool) {
         if waits { leave() } else { state.withLock { $0.free -= 1 } }
     }

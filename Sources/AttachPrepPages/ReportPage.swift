@@ -35,7 +35,7 @@ public struct ReportPage: Encodable, Sendable {
 
     /// The HTML file.
     ///
-    /// - Throws: errors of `JSONEncoder`, which do not occur for the values of a page.
+    /// - Throws: Errors of `JSONEncoder`, which do not occur for the values of a page.
     public func html() throws -> [UInt8] {
         let (style, script) = (PageBundle.reportStyle, PageBundle.reportScript)
         let head = """
@@ -147,7 +147,7 @@ public struct NotificationText: Encodable, Sendable, Hashable {
 
     /// The text of a payload's alert (`aps.alert`, a string or an object); localization keys are shown as text.
     ///
-    /// - Returns: nil for a payload without an alert.
+    /// - Returns: Nil for a payload without an alert.
     public init?(payload: PayloadValue) {
         guard let alert = payload["aps"]?["alert"] else { return nil }
         self.init()

@@ -7,9 +7,9 @@ internal import Glibc
 /// addresses (decimal, octal, hexadecimal, short) become dotted quads, the fragment is removed.
 /// <https://curl.se/libcurl/c/libcurl-url.html>
 package struct CurlURL: Hashable, Sendable {
-    /// The scheme in lower case.
+    /// The scheme in lowercase.
     package let scheme: String
-    /// The host in lower case and ASCII, IPv6 without brackets.
+    /// The host in lowercase and ASCII, IPv6 without brackets.
     package let host: String
     /// The port, or the default of the scheme; 0 if it has none.
     package let port: Int
@@ -18,14 +18,14 @@ package struct CurlURL: Hashable, Sendable {
     /// The whole URL without user info and fragment.
     package let text: String
 
-    /// - Throws: when libcurl cannot parse it.
+    /// - Throws: When libcurl cannot parse it.
     package init(parsing text: String) throws(CurlError) {
         try self.init(CurlURLParts(text))
     }
 
     /// Resolves a reference, such as a `Location` header, against this URL.
     ///
-    /// - Throws: when libcurl cannot parse the reference.
+    /// - Throws: When libcurl cannot parse the reference.
     package func resolving(_ reference: String) throws(CurlError) -> CurlURL {
         let parts = try CurlURLParts(text)
         try parts.set(CURLUPART_URL, to: reference)
@@ -62,7 +62,7 @@ package struct CurlCredentials: Hashable, Sendable {
 @safe final class CurlURLParts {
     private let handle: OpaquePointer
 
-    /// - Throws: when libcurl cannot parse the text.
+    /// - Throws: When libcurl cannot parse the text.
     init(_ text: String) throws(CurlError) {
         guard let handle = unsafe curl_url() else { throw CurlError(CURLUE_OUT_OF_MEMORY, "curl_url") }
         unsafe self.handle = handle
@@ -91,7 +91,7 @@ package struct CurlCredentials: Hashable, Sendable {
 
     /// The value of a part.
     ///
-    /// - Throws: when the URL does not have it.
+    /// - Throws: When the URL does not have it.
     func get(_ part: CURLUPart, _ flags: Int32 = 0) throws(CurlError) -> String {
         var text: UnsafeMutablePointer<CChar>?
         // Bounded: constants of libcurl.

@@ -12,7 +12,7 @@ internal import SafeArithmetic
     private let pins: CurlList
     private let errorText: UnsafeMutableBufferPointer<CChar>
 
-    /// - Throws: when libcurl rejects an option or memory runs out.
+    /// - Throws: When libcurl rejects an option or memory runs out.
     init(
         _ settings: TransferSettings, observer: any TransferObserver, watch: LoopWatchdog
     ) throws(CurlError) {
@@ -195,11 +195,11 @@ extension EasyHandle {
         let answered = milliseconds(CURLINFO_STARTTRANSFER_TIME_T)
         // Bounded: floating-point numbers, here and below.
         report.timings.connect = max(0, connected - nameLookup)
-        // Bounded: floating-point numbers.
+        // Bounded: floating point.
         report.timings.tls = secured > 0 ? max(0, secured - connected) : 0
-        // Bounded: floating-point numbers.
+        // Bounded: floating point.
         report.timings.firstByte = answered > 0 ? max(0, answered - requested) : 0
-        // Bounded: floating-point numbers.
+        // Bounded: floating point.
         report.timings.transfer = answered > 0 ? max(0, milliseconds(CURLINFO_TOTAL_TIME_T) - answered) : 0
         return report
     }
@@ -235,7 +235,7 @@ extension EasyHandle {
 @safe final class CurlList {
     private(set) var head: UnsafeMutablePointer<curl_slist>?
 
-    /// - Throws: when memory runs out.
+    /// - Throws: When memory runs out.
     init(_ lines: [String]) throws(CurlError) {
         for line in lines {
             guard let longer = unsafe curl_slist_append(head, line) else {

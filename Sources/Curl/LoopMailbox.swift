@@ -54,7 +54,7 @@ final class LoopMailbox: Sendable {
 
     /// Starts the loop thread.
     ///
-    /// - Throws: when libcurl or the thread cannot be started.
+    /// - Throws: When libcurl or the thread cannot be started.
     func launch() throws(CurlError) {
         let multi = try MultiHandle(idleConnectionsMax: idleConnectionsMax)
         let isWanted = state.withLock { state in

@@ -95,7 +95,7 @@ final class LoopWatchdog: Sendable {
 
     /// Runs the body of a libcurl callback, which may wait for a disk.
     ///
-    /// - Returns: nil without running it when the loop was abandoned; the callback must then return an error.
+    /// - Returns: Nil without running it when the loop was abandoned; the callback must then return an error.
     func insideCallback<Value>(_ body: () -> Value) -> Value? {
         let (isEntered, was) = position.compareExchange(
             expected: Position.libcurl, desired: Position.callback, ordering: .sequentiallyConsistent)

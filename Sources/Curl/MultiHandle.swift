@@ -13,7 +13,7 @@ internal import CCurl
     private var isClosed = false
 
     /// - Parameter idleConnectionsMax: The most idle connections that are kept for reuse.
-    /// - Throws: when libcurl does not start or memory runs out.
+    /// - Throws: When libcurl does not start or memory runs out.
     init(idleConnectionsMax: Int) throws(CurlError) {
         try CurlLibrary.start()
         guard let raw = unsafe curl_multi_init() else { throw CurlError(CURLM_OUT_OF_MEMORY, "curl_multi_init") }
@@ -88,7 +88,7 @@ package enum CurlLibrary {
 
     /// Initializes libcurl once per process, before the first handle.
     ///
-    /// - Throws: when libcurl or its TLS library does not start.
+    /// - Throws: When libcurl or its TLS library does not start.
     static func start() throws(CurlError) {
         try started.check("curl_global_init")
     }

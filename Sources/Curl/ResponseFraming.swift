@@ -7,7 +7,7 @@ struct ResponseFraming {
     private var isHTTP2 = false
     private var isHTTP11 = false
     private var informationalResponses = 0
-    /// All members of all `Transfer-Encoding` fields, trimmed and in lower case.
+    /// All members of all `Transfer-Encoding` fields, trimmed and in lowercase.
     private var transferCodings: [[UInt8]] = []
     private var lengths: [[UInt8]] = []
     /// The name of the field that a folded line continues.
@@ -21,7 +21,7 @@ struct ResponseFraming {
 
     /// Reads one raw header line.
     ///
-    /// - Returns: false for an unsupported transfer coding; the transfer must then end.
+    /// - Returns: False for an unsupported transfer coding; the transfer must then end.
     mutating func read(_ line: UnsafeRawBufferPointer) -> Bool {
         guard !isComplete else { return true }
         let text = unsafe Self.trimmed(line[...], isLineEnd: true)

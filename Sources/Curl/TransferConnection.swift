@@ -31,7 +31,7 @@ internal import Synchronization
 
     /// Counts the body bytes that have arrived.
     ///
-    /// - Returns: the body bytes so far, as sent.
+    /// - Returns: The body bytes so far, as sent.
     func recordReceivedBody() -> Int {
         var bytes: curl_off_t = 0
         let code = unsafe CCurl_easy_getinfo_offset(raw, CURLINFO_SIZE_DOWNLOAD_T, &bytes)
@@ -46,7 +46,7 @@ internal import Synchronization
 
     /// Called before the request is sent.
     ///
-    /// - Returns: whether the connection is unusable: reused, without TLS, and with unread bytes or closed.
+    /// - Returns: Whether the connection is unusable: reused, without TLS, and with unread bytes or closed.
     func begin(localPort: Int32, remotePort: Int32) -> Bool {
         descriptor = watch.sockets.find(localPort: localPort, remotePort: remotePort)
         var opened = 0

@@ -19,7 +19,7 @@ package final class TransferLoop: Sendable {
     /// - Parameters:
     ///   - idleConnectionsMax: The most idle connections that are kept for reuse.
     ///   - onAbandoned: Called with the number of abandoned loops whenever another one is; must return quickly.
-    /// - Throws: when libcurl or the thread cannot be started.
+    /// - Throws: When libcurl or the thread cannot be started.
     package init(
         idleConnectionsMax: Int, onAbandoned: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws(CurlError) {
@@ -38,7 +38,7 @@ package final class TransferLoop: Sendable {
 
     /// Runs one transfer; cancelling the task ends it at once with `.cancelled`.
     ///
-    /// - Returns: a report, also for a failed transfer.
+    /// - Returns: A report, also for a failed transfer.
     package func perform(_ settings: TransferSettings, observer: any TransferObserver) async -> TransferReport {
         let id = mailbox.nextID()
         return await withTaskCancellationHandler {

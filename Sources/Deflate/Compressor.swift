@@ -10,7 +10,7 @@ internal import SafeArithmetic
     private let compressor: OpaquePointer
 
     /// - Parameter level: 0 (stored) to 12; 6 compresses like zlib's 6.
-    /// - Throws: when the level is invalid, or memory ran out.
+    /// - Throws: When the level is invalid, or memory ran out.
     package init(level: Int) throws(DeflateError) {
         guard let compressor = unsafe libdeflate_alloc_compressor(CInt(clamping: level)) else {
             throw DeflateError("alloc_compressor")

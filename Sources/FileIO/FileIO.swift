@@ -47,7 +47,7 @@ package enum FileIO {
 
     /// Writes all bytes.
     ///
-    /// - Throws: as `write` of a buffer.
+    /// - Throws: As `write` of a buffer.
     package static func write(_ bytes: [UInt8], to descriptor: CInt, at offset: Int) throws(FileIOError) {
         let written = unsafe bytes.withUnsafeBytes { buffer in
             Result { () throws(FileIOError) in try unsafe write(buffer, to: descriptor, at: offset) }

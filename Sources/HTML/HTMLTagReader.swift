@@ -5,7 +5,7 @@ import SafeArithmetic
 package struct HTMLTag: Sendable, Hashable {
     /// In lower case.
     package let name: String
-    /// By name in lower case; the first of several with one name.
+    /// By name in lowercase; the first of several with one name.
     package let attributes: [String: String]
 }
 
@@ -25,7 +25,7 @@ package struct HTMLTag: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - page: UTF-8 without NULs.
-    ///   - names: The elements to return, in lower case.
+    ///   - names: The elements to return, in lowercase.
     ///   - beforePiece: Called before each piece of the text; an error it throws ends the work.
     /// - Throws: `HTMLError` when the parser cannot be created; what `beforePiece` throws.
     package static func tags(in page: String, named names: Set<String>, beforePiece: () throws -> Void) throws

@@ -5,7 +5,7 @@ import Glibc
 /// others are skipped, usually two per table lookup. At one eighth this is two to three times as fast as libjpeg, which
 /// decodes coefficients that it then discards.
 ///
-/// Any error ends the decoding without a verdict on the file: libjpeg, which is more tolerant, then decides.
+/// Any error ends the decoding; the file may still be intact, and libjpeg, which is more tolerant, is used then.
 struct BaselineScan {
     /// The file is not a baseline JPEG, or it is corrupt.
     struct ScanError: Error {}

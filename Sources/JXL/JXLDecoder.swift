@@ -182,7 +182,7 @@ import SafeArithmetic
         (end, isSet) = (start + bytes.count, true)
     }
 
-    /// Says that no bytes follow, which libjxl may need to know, and which is an error in a truncated file.
+    /// Signals the end of input, which libjxl may need, and which is an error in a truncated file.
     private func close(_ decoder: OpaquePointer) throws(JXLError) -> JxlDecoderStatus {
         unsafe JxlDecoderCloseInput(decoder)
         let status = unsafe JxlDecoderProcessInput(decoder)

@@ -73,7 +73,7 @@ extension QueueDiagnostics {
                 ? "a power failure of most servers at the same time loses" : "a power failure of the server loses"
             warnings.append(
                 "\(names(late)) flush jobs to disk up to \(Int(clamping: longest.rounded(.up))) s after their "
-                    + "acknowledgement: \(loss) them; set sync_interval: always in the jetstream block unless the "
+                    + "acknowledgment: \(loss) them; set sync_interval: always in the jetstream block unless the "
                     + "servers cannot fail together.")
         }
         if !unknown.isEmpty {

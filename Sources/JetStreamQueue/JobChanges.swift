@@ -27,7 +27,7 @@ extension NATSJobQueue {
     /// - Parameters:
     ///   - known: the last known version; nil reads the job from the servers first.
     ///   - change: returns the new value; nil when the change is not possible.
-    /// - Returns: nil when the change was not possible or the job does not exist.
+    /// - Returns: Nil when the change was not possible or the job does not exist.
     /// - Throws: `queue.unavailable` when the leader rejects the revisions that it returns.
     func change(
         _ id: String, from known: VersionedJob?, _ change: (StoredJob) throws -> StoredJob?
@@ -72,7 +72,7 @@ extension NATSJobQueue {
     /// Makes changes in order, without waiting between them.
     ///
     /// - Parameter changes: the new values and the revisions that they replace, 0 for new jobs.
-    /// - Returns: the stored versions, for the read model; nil where the job had another revision.
+    /// - Returns: The stored versions, for the read model; nil where the job had another revision.
     func make(_ changes: [(job: StoredJob, after: UInt64)]) async throws -> [Result<VersionedJob?, any Error>] {
         let answers = await jobs.makeAll(try changes.map { try change($0.job, after: $0.after) })
         let receivedAt = clock.now().steady
@@ -171,9 +171,10 @@ extension NATSJobQueue {
     // MARK: One running job per work key
 
     /// Releases claimed jobs whose work key another job began to run with before. All machines see the bucket's changes
-    /// in the same order, so a machine that has received all changes up to its own claim knows whether it was first.
+    /// in the same order, so a machine that has received all changes up to its own claim can determine whether it was
+    /// first.
     ///
-    /// - Returns: the jobs that stay claimed.
+    /// - Returns: The jobs that stay claimed.
     private func resolveKeyConflicts(_ taken: [HeldLeases.Entry]) async throws -> [HeldLeases.Entry] {
         // The read model has these changes, unless that took too long. Then two machines may do the same work, which
         // costs a download.

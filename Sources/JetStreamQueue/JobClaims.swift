@@ -27,7 +27,7 @@ extension NATSJobQueue {
     /// Decides what to do with a lane message and does it.
     ///
     /// - Parameter known: the job in the read model.
-    /// - Returns: the job if it can be claimed.
+    /// - Returns: The job if it can be claimed.
     func examine(_ delivery: LaneDelivery, _ known: VersionedJob?) async throws -> VersionedJob? {
         let found: VersionedJob?
         do {
@@ -80,7 +80,7 @@ extension NATSJobQueue {
         stream.acknowledge(delivery.reply, .done)
     }
 
-    /// - Returns: false when it could not be written; the message is delivered again.
+    /// - Returns: False when it could not be written; the message is delivered again.
     private func writeDeadLetter(_ job: StoredJob) async -> Bool {
         do {
             let letter = Array(try StoredJSON.text(try job.job()).utf8)
@@ -194,7 +194,7 @@ struct LaneClaim: Sendable {
         for _ in 0..<Self.windowsMax where claimed.count < count {
             // Bounded: counts of items in memory.
             guard let deliveries = try await gather(count - claimed.count) else { break }
-            claimed += try await claim(deliveries)  // Bounded: arrays, not numbers.
+            claimed += try await claim(deliveries)  // Bounded: array concatenation.
         }
         return claimed
     }
@@ -218,7 +218,7 @@ struct LaneClaim: Sendable {
             let known = Array(ready[lane]?.prefix(wanted) ?? [])
             ready[lane]?.removeFirst(known.count)
             for delivery in known { queue.deferredDeliveries.forget(delivery.job) }
-            found[lane] = known + (try await fetch(lane, wanted - known.count))  // Bounded: arrays, not numbers.
+            found[lane] = known + (try await fetch(lane, wanted - known.count))  // Bounded: array concatenation.
         }
         return order.compactMap { lane in
             guard found[lane]?.isEmpty == false else { return nil }

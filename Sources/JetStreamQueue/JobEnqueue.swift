@@ -19,7 +19,7 @@ extension NATSJobQueue {
         }
     }
 
-    /// - Returns: nil when another request stored the same idempotency key first.
+    /// - Returns: Nil when another request stored the same idempotency key first.
     private func enqueueOnce(
         _ submissions: [JobSubmission], _ idempotency: IdempotencyKey?
     ) async throws -> EnqueuedJobs? {
@@ -74,7 +74,7 @@ extension NATSJobQueue {
     ///
     /// After a crash before the batch record is stored, the values are no jobs, and `sweepDrafts` removes them. After a
     /// later crash, `sweepLanes` publishes the missing messages.
-    /// - Returns: false when another batch with the same idempotency key was stored first.
+    /// - Returns: False when another batch with the same idempotency key was stored first.
     private func storeBatch(
         _ new: [StoredJob], as batch: String, for idempotency: IdempotencyKey?, after revision: UInt64
     ) async throws -> Bool {
@@ -97,7 +97,7 @@ extension NATSJobQueue {
         return true
     }
 
-    /// - Returns: false when another request stored the key first.
+    /// - Returns: False when another request stored the key first.
     private func storeKey(
         _ idempotency: IdempotencyKey, _ new: [StoredJob], _ batch: String, after revision: UInt64
     ) async throws -> Bool {
@@ -159,7 +159,7 @@ extension NATSJobQueue {
 
     /// The earlier use of an idempotency key.
     ///
-    /// - Returns: nil when the key is new.
+    /// - Returns: Nil when the key is new.
     /// - Throws: `request.conflict` when the key was used with another body.
     func idempotencyRecord(_ idempotency: IdempotencyKey) async throws -> EarlierSubmission? {
         guard let entry = try await jobs.entry(QueueKeys.idempotencyRecord(idempotency)) else { return nil }

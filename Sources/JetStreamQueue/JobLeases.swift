@@ -96,7 +96,7 @@ extension NATSJobQueue {
 
     /// Stores the change that ends a lease.
     ///
-    /// - Returns: nil when the lease was lost and nothing has changed.
+    /// - Returns: Nil when the lease was lost and nothing has changed.
     private func endLease(
         _ lease: JobLease, _ change: (StoredJob) throws -> StoredJob?
     ) async throws -> (LaneDelivery, VersionedJob)? {

@@ -84,7 +84,7 @@ extension NATSJobQueue: JobCatalog {
 
     /// Removes jobs that have not changed.
     ///
-    /// - Returns: the number of removed jobs.
+    /// - Returns: The number of removed jobs.
     func purge(_ found: [VersionedJob]) async throws -> Int {
         let answers = await jobs.makeAll(
             found.map { KeyValueBucket.Change(QueueKeys.job($0.value.id), nil, after: $0.revision) })
@@ -118,7 +118,7 @@ extension NATSJobQueue {
 
     /// Retries one page of jobs.
     ///
-    /// - Returns: the ID of the page's last job; nil when there are no more jobs or the queue is full.
+    /// - Returns: The ID of the page's last job; nil when there are no more jobs or the queue is full.
     private func retry(
         _ selection: JobSelection, _ state: JobState, after cursor: String, _ count: inout Int
     ) async throws -> String? {
@@ -131,7 +131,7 @@ extension NATSJobQueue {
 
     /// Retries jobs that have not changed.
     ///
-    /// - Returns: the number of retried jobs.
+    /// - Returns: The number of retried jobs.
     private func retry(_ found: [VersionedJob]) async throws -> Int {
         let now = clock.now()
         let next = found.compactMap { known -> (job: StoredJob, after: UInt64)? in
@@ -187,7 +187,7 @@ extension NATSJobQueue {
         }
         while true {
             let earlier = try await self.lines(of: id)
-            // Bounded: arrays, not numbers.
+            // Bounded: array concatenation.
             let kept = Array(((earlier?.lines ?? []) + new).suffix(Limits.jobLogLinesMax))
             let change = KeyValueBucket.Change(
                 QueueKeys.job(id.text), try StoredJSON.bytes(kept), after: earlier?.revision ?? 0)

@@ -98,7 +98,7 @@ final class MirrorProgress: Sendable {
 
     /// Waits until all changes up to a revision are applied, at most `time`.
     ///
-    /// - Returns: whether they were applied.
+    /// - Returns: Whether they were applied.
     func wait(for revision: UInt64, atMost time: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
             let (known, isUnwatched) = state.withLock { state -> (Bool?, Bool) in
@@ -126,7 +126,7 @@ final class MirrorProgress: Sendable {
 
     /// Ends the waits whose time limit has passed.
     ///
-    /// - Returns: whether there are still waiters.
+    /// - Returns: Whether there are still waiters.
     private func giveUp(at now: ContinuousClock.Instant) -> Bool {
         let (late, isLeft) = state.withLock { state in
             let late = Self.remove(&state.waiters) { $0.end <= now }

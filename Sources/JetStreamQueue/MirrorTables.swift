@@ -29,7 +29,7 @@ enum MirrorTables {
     /// Stores a version of a job and its webhooks.
     ///
     /// - Parameter hold: how long this machine must not claim its webhooks.
-    /// - Returns: the change for the feed; nil when the version was known or its batch is incomplete.
+    /// - Returns: The change for the feed; nil when the version was known or its batch is incomplete.
     static func apply(_ job: VersionedJob, _ hold: WebhookLeaseTimes, _ database: Database) throws -> JobFeed.Change? {
         let hadEnded = try job.value.notices != nil && hasEnded(job.value, database)
         guard try upsert(job, database) else { return nil }
@@ -39,7 +39,7 @@ enum MirrorTables {
         return hadEnded ? nil : change(job)
     }
 
-    /// - Returns: false when this or a later version is stored, or its batch is incomplete.
+    /// - Returns: False when this or a later version is stored, or its batch is incomplete.
     private static func upsert(_ job: VersionedJob, _ database: Database) throws -> Bool {
         // Tries the likely statement first: only a new job has no row.
         if job.isUntouched, job.value.batch == nil, try job.insert(database) { return true }
@@ -168,7 +168,7 @@ extension VersionedJob {
 
     /// Updates the job's row if that has an earlier revision.
     ///
-    /// - Returns: false when there is no such row.
+    /// - Returns: False when there is no such row.
     func update(_ database: Database) throws -> Bool {
         try database.run(
             """
@@ -191,7 +191,7 @@ extension VersionedJob {
 
     /// Inserts a row for the job.
     ///
-    /// - Returns: false when it has one, or was removed later.
+    /// - Returns: False when it has one, or was removed later.
     func insert(_ database: Database) throws -> Bool {
         try database.run(
             """

@@ -32,7 +32,7 @@ extension NATSJobQueue: WebhookOutbox {
         return claimed
     }
 
-    /// - Returns: false when another sender claimed it first.
+    /// - Returns: False when another sender claimed it first.
     private func claimWebhook(_ candidate: ClaimableWebhook, by sender: Int64) async throws -> Bool {
         let id = candidate.webhook.id.text
         // Succeeds only for the known revision; a newer one arrives in the read model.
@@ -80,7 +80,7 @@ extension NATSJobQueue: WebhookOutbox {
 
     /// Changes webhooks of a job.
     ///
-    /// - Returns: the number of changed webhooks.
+    /// - Returns: The number of changed webhooks.
     private func changeNotices(of job: String, _ change: (StoredNotice, StoredJob) -> StoredNotice?) async throws -> Int
     {
         var count = 0
@@ -206,7 +206,7 @@ extension StoredNotice {
     }
 
     /// - Parameter callback: the callback URL, if the job still has its secrets.
-    /// - Returns: nil when the URL was wiped in both.
+    /// - Returns: Nil when the URL was wiped in both.
     func replayed(at now: Int64, callback: String?) -> StoredNotice? {
         var notice = self
         if isWiped == true {

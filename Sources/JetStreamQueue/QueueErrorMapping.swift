@@ -58,7 +58,7 @@ enum QueueErrorMapping {
                 ?? "The NATS servers refused \(action(operation)) (error \(number > 0 ? number : code)); see the log."
         case .tooFewServers(let replicas, let number, _, _):
             "\(replicas) replicas need \(replicas) NATS servers with JetStream, and "
-                // Bounded: strings, not numbers.
+                // Bounded: string concatenation.
                 + (number == NATSError.APIErrorCode.replicasNeedCluster
                     ? "there is only this one" : "the cluster has fewer now")
                 + "; start more of them, or set ATTACHPREP_QUEUE_REPLICAS to 1."

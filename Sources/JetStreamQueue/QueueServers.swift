@@ -148,7 +148,7 @@ package struct NKeySeed: Sendable {
         else {
             throw AttachPrepError(.requestInvalid, "The file contains no valid seed of a NATS user; it begins with SU.")
         }
-        let body = [Self.userPrefix] + key.publicKey.rawRepresentation  // Bounded: arrays, not numbers.
+        let body = [Self.userPrefix] + key.publicKey.rawRepresentation  // Bounded: array concatenation.
         let sum = Self.checksum(body[...])
         // Bounded: shifts and masks of bytes, by less than 64 bits.
         publicKey = Self.text(body + [UInt8(sum & 0xFF), UInt8(sum >> 8)])

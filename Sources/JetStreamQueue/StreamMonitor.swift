@@ -179,7 +179,7 @@ extension NATSJobQueue {
 extension QueueLayout {
     /// Makes the stream of lanes and its consumers if they are missing, or checks them.
     ///
-    /// - Returns: whether one of them was missing.
+    /// - Returns: Whether one of them was missing.
     @discardableResult
     func ensure(_ lanes: StreamConfiguration, in stream: JetStream) async throws -> Bool {
         var isIncomplete = try await stream.ensure(lanes)

@@ -59,7 +59,7 @@ extension NATSJobQueue: StoreMaintenance {
             let seconds = state == .dead ? limits.deadRetentionSeconds : limits.retentionSeconds
             while true {
                 let found = try await mirror.finished(
-                    // Bounded: floating-point numbers.
+                    // Bounded: floating point.
                     state, until: now.subtracting(clamping: Int64(clamping: seconds * 1000)), count: Self.sweptCount)
                 let purged = try await purge(found)
                 count += purged  // Bounded: counts of items in memory.
@@ -143,14 +143,14 @@ extension JobMirror {
     func possiblyUnqueued(dueUntil: Int64, receivedUntil: Int64, count: Int) async throws -> [VersionedJob] {
         var found: [VersionedJob] = []
         for lane in 0..<3 {
-            found += try await known(  // Bounded: arrays, not numbers.
+            found += try await known(  // Bounded: array concatenation.
                 """
                 uuid IN (SELECT uuid FROM job INDEXED BY job_queued WHERE state = 'queued' AND parked = 0 AND lane = ?
                     AND due_at <= ? ORDER BY due_at LIMIT ?)
                 """, [lane, dueUntil, count])
         }
         return try await found
-            // Bounded: arrays, not numbers.
+            // Bounded: array concatenation.
             + known(
                 "received_at <= ? AND uuid IN (SELECT uuid FROM job WHERE state = 'running') LIMIT ?",
                 [receivedUntil, count])
@@ -218,7 +218,7 @@ struct LaneStall: Sendable {
     /// - Parameters:
     ///   - delivered: the last delivered message while later ones are missing; nil when none is missing.
     ///   - steady: milliseconds of the steady clock.
-    /// - Returns: whether to elect a leader now. After that, the time restarts.
+    /// - Returns: Whether to elect a leader now. After that, the time restarts.
     mutating func isDue(missedAfter delivered: UInt64?, at steady: Int64) -> Bool {
         guard let delivered else {
             missed = nil

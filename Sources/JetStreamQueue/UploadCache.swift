@@ -78,7 +78,7 @@ extension UploadCache {
 
     /// Marks the copy of an upload as used.
     ///
-    /// - Returns: false when there is no copy of this length.
+    /// - Returns: False when there is no copy of this length.
     func refreshCopy(_ id: MediaID, bytes: Int, at date: Date) async throws -> Bool {
         let copy = path(id)
         return try await lane.run {

@@ -83,7 +83,7 @@ extension NATSJobQueue: UploadStore {
         }
     }
 
-    /// - Returns: the SHA-256 of the written bytes in lowercase hexadecimal.
+    /// - Returns: The SHA-256 of the written bytes in lowercase hexadecimal.
     private func write(_ object: ObjectInfo, into file: CacheFile) async throws -> String {
         var hash = SHA256()
         var bytes = 0

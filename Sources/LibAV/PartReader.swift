@@ -66,7 +66,7 @@ final class PartReader {
 
     private static let invalid = LibAVError(code: CLibAV_errorInvalidData, operation: "av_aes_crypt")
 
-    /// The length without padding, which the last block tells.
+    /// The length without padding, which the last block determines.
     private static func plainBytes(
         _ part: FilePart, _ decryption: BlockDecryption, _ descriptor: CInt
     ) throws(LibAVError) -> Int {

@@ -31,7 +31,7 @@ package final class ChildProcess: Sendable {
     package static func spawn(
         path: String, arguments: [String] = [], socket: MessageSocket, environment: [String: String] = [:]
     ) throws(SystemError) -> ChildProcess {
-        // Bounded: lists.
+        // Bounded: array concatenation.
         try spawn([path] + arguments, environment, inheriting: socket.descriptor, as: socketDescriptor)
     }
 
@@ -43,7 +43,7 @@ package final class ChildProcess: Sendable {
     package static func spawn(
         path: String, arguments: [String] = [], output: CInt, environment: [String: String]
     ) throws(SystemError) -> ChildProcess {
-        // Bounded: lists.
+        // Bounded: array concatenation.
         try spawn([path] + arguments, environment, inheriting: output, as: STDOUT_FILENO)
     }
 

@@ -18,7 +18,7 @@ package enum MediaChildSandbox {
         let threadErrors =
             isSingleThreaded ? [] : [(layer: SandboxLayer.files, error: SystemError("other threads run", code: EBUSY))]
         return threadErrors
-            // Bounded: lists.
+            // Bounded: array concatenation.
             + order.filter(layers.contains).compactMap { layer in
                 do throws(SystemError) {
                     try enable(layer)

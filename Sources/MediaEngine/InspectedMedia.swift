@@ -202,7 +202,7 @@ public struct IdentifyRequest: Codable, Sendable, Hashable {
 ///
 /// A file that is not media is reported as an error: `media.unrecognized`, `media.unsupported` or `media.empty`.
 public struct IdentifiedMedia: Codable, Sendable, Hashable {
-    /// The format; nil when the available bytes do not determine it, so that the decoders decide.
+    /// The format; nil when the available bytes do not determine it, and the decoders have to find out.
     public let format: MediaFormat?
     /// The MIME type that libmagic reports, for the log.
     public let magicMIMEType: String

@@ -124,7 +124,7 @@ extension MediaEngine {
         deadline: ContinuousClock.Instant
     ) async throws -> RenderedMedia {
         precondition(request.isArriving == (arrivals != nil), "an incomplete source needs arrivals")
-        // Bounded: lists.
+        // Bounded: array concatenation.
         let descriptors = [source] + outputs + [arrivals].compactMap(\.self)
         let answer = try await perform(.render(request), descriptors: descriptors, deadline: deadline)
         guard case .rendered(let media) = answer else { throw wrongAnswer("render") }

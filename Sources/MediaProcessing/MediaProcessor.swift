@@ -143,7 +143,7 @@ enum EngineDescriber {
             EngineDescription.Library(name: "libxml2", version: HTMLLibrary.version),
             EngineDescription.Library(name: "libmagic", version: MagicCookie.version),
         ]
-        // Bounded: lists.
+        // Bounded: array concatenation.
         return EngineDescription(libraries: others + libav, abilities: images + media)
     }
 

@@ -75,7 +75,7 @@ struct ConsumerInfo: Decodable, Sendable {
 extension JetStream {
     /// Creates a missing durable consumer, or checks an existing one.
     ///
-    /// - Returns: whether it was missing.
+    /// - Returns: Whether it was missing.
     /// - Throws: `StreamMismatchError` when a consumer of that name has another subject filter or acknowledgment
     ///   setting.
     @discardableResult
@@ -94,7 +94,7 @@ extension JetStream {
 
     /// Creates an ephemeral consumer, which the servers remove after 30 s without a pull.
     ///
-    /// - Returns: the consumer and the number of messages that it has to deliver now.
+    /// - Returns: The consumer and the number of messages that it has to deliver now.
     func ephemeralConsumer(_ configuration: ConsumerConfiguration) async throws -> (PullConsumer, pending: UInt64) {
         let made = try await make(configuration, "CONSUMER.CREATE.\(configuration.stream)")
         return (try await PullConsumer(self, stream: configuration.stream, name: made.name), made.num_pending)
@@ -105,7 +105,7 @@ extension JetStream {
     ///
     /// A server with a full disk stops copying the stream but continues to lead consumers (seen with nats-server
     /// 2.15.1).
-    /// - Returns: the sequence number of the last message that it delivered; nil when it lacks none.
+    /// - Returns: The sequence number of the last message that it delivered; nil when it lacks none.
     package func missedMessages(_ name: String, _ configuration: ConsumerConfiguration) async throws -> UInt64? {
         let found: ConsumerInfo = try await ask("CONSUMER.INFO.\(configuration.stream).\(name)")
         guard found.num_pending == 0, let delivered = found.delivered?.stream_seq else { return nil }

@@ -72,7 +72,7 @@ package struct JetStream: Sendable {
 
     /// Publishes a message into the stream of its subject; returns when the stream has stored it on disk.
     ///
-    /// - Returns: its sequence number; nil when the subject's last message is not the expected one.
+    /// - Returns: Its sequence number; nil when the subject's last message is not the expected one.
     @discardableResult
     package func publish(_ message: OutgoingMessage) async throws -> UInt64? {
         try Self.number(.success(try await connection.request(message)), of: message).get()
@@ -124,7 +124,7 @@ package enum PublishAck {
     /// Reads the sequence number without a JSON parser, if the answer has exactly the form that servers write. Parsing
     /// took longer than all other handling of an answer, and each job has four answers.
     ///
-    /// - Returns: nil for any other text, such as an error, other members or other white space.
+    /// - Returns: Nil for any other text, such as an error, other members or other white space.
     package static func number(in bytes: [UInt8]) -> UInt64? {
         var rest = bytes[...]
         guard consume(opening, from: &rest), let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }

@@ -42,7 +42,7 @@ package struct KeyValueBucket: Sendable {
 
     /// Makes a change; returns when the servers have stored it.
     ///
-    /// - Returns: the key's new revision; nil when its revision was not the expected one.
+    /// - Returns: The key's new revision; nil when its revision was not the expected one.
     package func make(_ change: Change) async throws -> UInt64? {
         try await stream.publish(message(change))
     }
@@ -89,7 +89,7 @@ extension KeyValueBucket {
     ///   - revision: the last revision that the caller already has; 0 delivers all entries.
     ///   - pullTime: the duration of one pull.
     ///   - receive: called with changes and whether there were no more of them at that time. Called at least once.
-    /// - Throws: the error that ended it; the caller watches again from the last revision that it received.
+    /// - Throws: The error that ended it; the caller watches again from the last revision that it received.
     ///   `ReplicaBehindError` when the server that delivers the changes no longer receives them itself.
     package func watch(
         after revision: UInt64, pullTime: Duration = .seconds(5),

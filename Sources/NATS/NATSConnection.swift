@@ -155,7 +155,7 @@ internal import Synchronization
     /// Calls `onDisconnect` each time the connection is lost and `onReconnect` each time it is restored, on a thread of
     /// the library.
     ///
-    /// - Returns: a closure that removes both callbacks.
+    /// - Returns: A closure that removes both callbacks.
     package func listen(
         onDisconnect: @escaping @Sendable () -> Void = {}, onReconnect: @escaping @Sendable () -> Void = {}
     ) -> @Sendable () -> Void {
@@ -219,7 +219,7 @@ internal import Synchronization
 
     /// Registers `receive` for the answer to a message.
     ///
-    /// - Returns: what to send; nil when it cannot be sent: `receive` was called with the error.
+    /// - Returns: What to send; nil when it cannot be sent: `receive` was called with the error.
     private func expect(_ message: OutgoingMessage, _ receive: @escaping ReplyInbox.ReplyHandler) -> Post? {
         guard message.bytes.count <= messageBytesMax else {
             receive(.failure(NATSError.tooLarge(bytes: message.bytes.count, limit: messageBytesMax)))
@@ -254,7 +254,7 @@ internal import Synchronization
     private func send(_ posts: [Post]) {
         guard !posts.isEmpty else { return }
         let begins = outbox.withLock { outbox in
-            outbox.waiting += posts  // Bounded: arrays, not numbers.
+            outbox.waiting += posts  // Bounded: array concatenation.
             defer { outbox.isSending = true }
             return !outbox.isSending
         }

@@ -45,7 +45,7 @@ package struct NATSSettings: Sendable, Hashable {
         guard let first = servers.first, let at = first.lastIndex(of: "@"), let start = first.firstRange(of: "://"),
             let scheme = other.firstRange(of: "://")
         else { return other }
-        // Bounded: strings, not numbers.
+        // Bounded: string concatenation.
         return String(other[..<scheme.upperBound] + first[start.upperBound...at] + other[scheme.upperBound...])
     }
 

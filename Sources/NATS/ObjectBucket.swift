@@ -117,7 +117,7 @@ extension ObjectBucket {
         }
     }
 
-    /// - Returns: the total length of the chunks in bytes.
+    /// - Returns: The total length of the chunks in bytes.
     private func read(_ object: ObjectInfo, _ receive: ([UInt8]) async throws -> Void) async throws -> Int {
         let configuration = ConsumerConfiguration(stream: streamName, filter: chunkSubject(object.nuid))
         let (consumer, _) = try await stream.ephemeralConsumer(configuration)
@@ -186,7 +186,7 @@ enum ObjectDigest {
         precondition(digits.count == bytesCount * 2 && sha256.count == digits.count, "a SHA-256 has 64 digits")
         // Bounded: 64 digits, checked above.
         let bytes = (0..<bytesCount).map { UInt8(digits[$0 * 2] * 16 + digits[$0 * 2 + 1]) }
-        return prefix + URLSafeBase64.text(bytes)  // Bounded: strings, not numbers.
+        return prefix + URLSafeBase64.text(bytes)  // Bounded: string concatenation.
     }
 
     /// The digest in lowercase hexadecimal; nil for another algorithm or an invalid text.

@@ -48,7 +48,7 @@ package final class PullConsumer: Sendable {
         let pull = begin(PullRequestBody(batch: count, no_wait: true), within: stream.connection.requestTimeout)
         var deliveries: [Delivery] = []
         do {
-            // Bounded: arrays, not numbers.
+            // Bounded: array concatenation.
             while deliveries.count < count, let more = try await pull.next() { deliveries += more }
         } catch  where !deliveries.isEmpty {
             // The messages received so far are delivered in spite of the error.
@@ -131,8 +131,8 @@ package final class PullRequest: Sendable {
 
     /// Waits for messages.
     ///
-    /// - Returns: all messages that have arrived since the last call, at least one; nil at the end of the pull.
-    /// - Throws: the error that ended the pull, `CancellationError`.
+    /// - Returns: All messages that have arrived since the last call, at least one; nil at the end of the pull.
+    /// - Throws: The error that ended the pull, `CancellationError`.
     package func next() async throws -> [Delivery]? {
         while true {
             try Task.checkCancellation()
@@ -176,7 +176,7 @@ package final class PullRequest: Sendable {
 
     /// Adds a message for the reader.
     ///
-    /// - Returns: false when the pull has ended and the message will not be read.
+    /// - Returns: False when the pull has ended and the message will not be read.
     func receive(_ delivery: Delivery) -> Bool {
         let isAccepted = state.withLock { state in
             if !state.isOver { state.buffer.append(delivery) }

@@ -23,7 +23,7 @@ final class ReplyInbox: Sendable {
 
     /// Registers a waiter for the answer to a request on `subject`.
     ///
-    /// - Returns: the reply subject; nil when the inbox is closed: `receive` was called with the error.
+    /// - Returns: The reply subject; nil when the inbox is closed: `receive` was called with the error.
     func expect(_ subject: String, within time: Duration, _ receive: @escaping ReplyHandler) -> String? {
         let token = state.withLock { state -> UInt64? in
             guard !state.isClosed else { return nil }
@@ -35,7 +35,7 @@ final class ReplyInbox: Sendable {
             receive(.failure(NATSError.disconnected))
             return nil
         }
-        return prefix + String(token, radix: 36)  // Bounded: strings, not numbers.
+        return prefix + String(token, radix: 36)  // Bounded: string concatenation.
     }
 
     /// Passes an answer to its waiter. An answer after the timeout is dropped.
@@ -55,7 +55,7 @@ final class ReplyInbox: Sendable {
 
     /// Fails the waiters whose time limit has passed.
     ///
-    /// - Returns: false when the inbox is closed.
+    /// - Returns: False when the inbox is closed.
     func expire(at now: ContinuousClock.Instant) -> Bool {
         let (late, isClosed) = state.withLock { state in
             let tokens = state.waiters.filter { $0.value.limit <= now }.map(\.key)
@@ -98,7 +98,7 @@ final class ReplyCollector: Sendable {
 
     /// Adds an answer.
     ///
-    /// - Returns: all answers, in order, once the last one is added; nil before.
+    /// - Returns: All answers, in order, once the last one is added; nil before.
     func add(_ answer: Result<NATSMessage, any Error>, at index: Int) -> [Result<NATSMessage, any Error>]? {
         state.withLock { state in
             state.answers[index] = answer

@@ -127,7 +127,7 @@ extension JetStream {
     /// Creates a missing stream, or checks an existing one without changing it.
     ///
     /// Operators may choose another age limit, number of replicas and size limit than the configuration.
-    /// - Returns: whether it was missing.
+    /// - Returns: Whether it was missing.
     /// - Throws: `NATSError.refused` when it cannot be created; `StreamMismatchError` when a stream of that name has an
     ///   incompatible configuration.
     @discardableResult

@@ -160,7 +160,7 @@ package final class SpanExporter: Sendable {
         }
     }
 
-    /// - Returns: false after the last attempt, and when the exporter is being stopped.
+    /// - Returns: False after the last attempt, and when the exporter is being stopped.
     private func pause(afterTries tries: Int, _ retryAfter: Duration?) async -> Bool {
         var schedule = RetrySchedule(backOff: .seconds(clamping: backOffSeconds))
         schedule.attemptsMax = Limits.spanAttemptsMax

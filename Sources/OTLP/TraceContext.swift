@@ -42,7 +42,7 @@ extension TraceContext {
     /// Reads the headers of a request, which anyone may have sent.
     ///
     /// - Parameter state: an invalid one is ignored, as the specification requires.
-    /// - Returns: nil for an invalid `traceparent`; then the request starts a new trace.
+    /// - Returns: Nil for an invalid `traceparent`; then the request starts a new trace.
     package init?(parent: String, state: String?) {
         let bytes = Array(parent.utf8)
         guard bytes.count >= Self.parentBytes, bytes[2] == Self.dash, bytes[35] == Self.dash, bytes[52] == Self.dash,
@@ -70,7 +70,7 @@ extension TraceContext {
     private static let parentBytes = 55
 
     // Bounded throughout: at most 16 digits.
-    /// Nil for anything but lower-case hexadecimal digits, at most 16.
+    /// Nil for anything but lowercase hexadecimal digits, at most 16.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
@@ -89,9 +89,9 @@ extension TraceContext {
     }
 }
 
-/// As 32 lower-case hexadecimal digits.
+/// As 32 lowercase hexadecimal digits.
 extension TraceContext.TraceID: CustomStringConvertible {
-    // Bounded: text.
+    // Bounded: string concatenation.
     package var description: String { TraceContext.hexadecimal(high) + TraceContext.hexadecimal(low) }
 }
 
@@ -109,7 +109,7 @@ enum TraceState {
             bytes += entry.utf8.count + 1  // Bounded: the length of a header.
             // Bounded: a constant, and text.
             guard bytes <= bytesMax + 1 else { break }
-            // Bounded: text.
+            // Bounded: string concatenation.
             kept += kept.isEmpty ? entry : ",\(entry)"
         }
         return kept

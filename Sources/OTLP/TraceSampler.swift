@@ -15,7 +15,7 @@ package struct TraceSampler: Sendable, Hashable {
     /// - Parameters:
     ///   - name: a value of `OTEL_TRACES_SAMPLER`.
     ///   - argument: the value of `OTEL_TRACES_SAMPLER_ARG`, a number from 0 to 1; 1 if it is missing or invalid.
-    /// - Returns: nil for an unknown name.
+    /// - Returns: Nil for an unknown name.
     package init?(name: String, argument: String?) {
         let prefix = "parentbased_"
         followsParent = name.hasPrefix(prefix)

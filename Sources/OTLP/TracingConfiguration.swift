@@ -26,7 +26,7 @@ package struct TracingConfiguration: Sendable {
 
     /// - Parameters:
     ///   - program: attributes of this process, which the variables can replace.
-    /// - Returns: nil when traces are off: no endpoint is set, or they are disabled.
+    /// - Returns: Nil when traces are off: no endpoint is set, or they are disabled.
     package init?(environment: [String: String], program: [(key: String, value: String)] = []) {
         let variables = TracingVariables(environment)
         guard let endpoint = variables.endpoint else { return nil }
@@ -63,19 +63,19 @@ package enum TracingVariable: String, CaseIterable, Sendable {
     case tracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
     /// Headers of each request, `name=value,name=value` with percent-encoded values, such as an API key.
     case headers = "OTEL_EXPORTER_OTLP_HEADERS"
-    /// The same; replaces the other.
+    /// As the variable above, for traces only; takes precedence over it.
     case tracesHeaders = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
     /// Milliseconds for each request; 10,000 by default.
     case timeout = "OTEL_EXPORTER_OTLP_TIMEOUT"
-    /// The same; replaces the other.
+    /// As the variable above, for traces only; takes precedence over it.
     case tracesTimeout = "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT"
     /// PEM file with the certificate authorities to trust for the collector.
     case certificate = "OTEL_EXPORTER_OTLP_CERTIFICATE"
-    /// The same; replaces the other.
+    /// As the variable above, for traces only; takes precedence over it.
     case tracesCertificate = "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE"
     /// Only `http/json`.
     case wireProtocol = "OTEL_EXPORTER_OTLP_PROTOCOL"
-    /// The same; replaces the other.
+    /// As the variable above, for traces only; takes precedence over it.
     case tracesProtocol = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
     /// `otlp`, or `none` for no traces.
     case exporter = "OTEL_TRACES_EXPORTER"

@@ -73,7 +73,7 @@ package struct PNGEncoder: Sendable, Hashable {
     }
 
     private func file(_ compressed: [UInt8]) -> [UInt8] {
-        // Bounded: lists. 8 bits a sample, with the only methods there are of compression, filters and no interlacing.
+        // Bounded: array concatenation. 8 bits a sample, with the only methods there are of compression, filters and no interlacing.
         let header = bigEndian(width) + bigEndian(height) + [8, colorType, 0, 0, 0]
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         // Bounded: the compressed bytes are in memory.
@@ -94,7 +94,7 @@ package struct PNGEncoder: Sendable, Hashable {
     }
 
     private func append(_ type: String, _ content: [UInt8], to file: inout [UInt8]) {
-        // Bounded throughout: lists.
+        // Bounded throughout: array concatenation.
         file += bigEndian(content.count)
         let start = file.count
         file += Array(type.utf8)

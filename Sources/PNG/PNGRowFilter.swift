@@ -20,7 +20,7 @@
     ///   - pixels: rows without padding.
     ///   - width: in pixels, at least 1.
     ///   - bands: bytes of a pixel, 1 to 4.
-    /// - Returns: for each row a byte with its filter, and its differences.
+    /// - Returns: For each row a byte with its filter, and its differences.
     static func filtered(_ pixels: RawSpan, width: Int, bands: Int) -> [UInt8] {
         // Bounded throughout: rows are in memory.
         let rowBytes = width * bands

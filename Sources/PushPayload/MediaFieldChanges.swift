@@ -67,7 +67,7 @@ struct MediaFieldChanges {
             if item.options.thumbnailTime == Double(number), !isStructured { return .keep }
             return .write(found.string == nil ? .number(number) : .string("\(number)"))
         case .movie(let time):
-            // Bounded: floating point, which does not trap.
+            // Bounded: floating point.
             if let asked = item.options.thumbnailTime, (asked - time.seconds).magnitude <= Self.tick { return .keep }
             if isStructured { return .write(wanted.payloadValue) }
             let seconds = PayloadValue.number(time.seconds)
@@ -174,7 +174,7 @@ extension TypeNotation {
         let dot = found.hasPrefix(".") ? "." : ""
         let name = found.dropFirst(dot.count)
         if commonExtensions[type, default: []].contains(name.lowercased()) { return found }
-        // Bounded: text.
+        // Bounded: string concatenation.
         return dot + LetterCase(of: String(name)).applied(to: type.fileExtension)
     }
 
@@ -214,7 +214,7 @@ private enum LetterCase {
         switch self {
         case .lower: keyword.lowercased()
         case .upper: keyword.uppercased()
-        // Bounded: text.
+        // Bounded: string concatenation.
         case .capitalized: keyword.prefix(1).uppercased() + keyword.dropFirst().lowercased()
         case .mixed: keyword
         }

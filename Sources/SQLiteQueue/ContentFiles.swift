@@ -74,7 +74,7 @@ package final class ContentFiles: Sendable {
         guard fsync(descriptor) == 0 else { throw StorageErrors.file(errno) }
     }
 
-    /// - Returns: the size in bytes; nil when it does not exist or is not a regular file.
+    /// - Returns: The size in bytes; nil when it does not exist or is not a regular file.
     package static func size(_ path: String) -> Int? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -157,7 +157,7 @@ enum UnknownFiles {
 
     /// Records new unknown files.
     ///
-    /// - Returns: the files that were recorded at or before `oldest`.
+    /// - Returns: The files that were recorded at or before `oldest`.
     static func due(_ names: [String], until oldest: Int64, _ database: Database, at now: Int64) throws -> [String] {
         let list = try StoredJSON.text(names)
         try database.run(

@@ -178,7 +178,7 @@ enum JobParking {
 
     /// Parks the jobs of a window that cannot run.
     ///
-    /// - Returns: whether another window may contain more jobs: false when this one was not full.
+    /// - Returns: Whether another window may contain more jobs: false when this one was not full.
     static func park(_ database: Database, lane: JobPriority, hostLimit: HostLimit, at moment: StoreMoment) throws
         -> Bool
     {

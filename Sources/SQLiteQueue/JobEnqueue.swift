@@ -133,7 +133,7 @@ extension IdempotencyKey {
 extension IdempotencyKey {
     /// Deletes some of the expired keys.
     ///
-    /// - Returns: the number of deleted keys.
+    /// - Returns: The number of deleted keys.
     static func forget(_ database: Database, at now: Int64) throws -> Int {
         // Bounded: this machine's wall clock minus 24 h.
         let oldest = now - Int64(Limits.idempotencySecondsMax * 1000)

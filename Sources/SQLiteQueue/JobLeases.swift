@@ -109,7 +109,7 @@ enum JobRequeue {
     /// - Parameters:
     ///   - assignments: further SQL assignments, with parameters from `?4` on.
     ///   - arguments: the arguments of `assignments`.
-    /// - Returns: nil when the lease was lost.
+    /// - Returns: Nil when the lease was lost.
     static func requeue(
         _ lease: JobLease, _ assignments: String, _ database: Database, at moment: StoreMoment,
         _ arguments: StatementArguments

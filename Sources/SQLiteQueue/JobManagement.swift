@@ -103,7 +103,7 @@ extension SQLiteStore {
         return count
     }
 
-    /// - Returns: the ids of the queued jobs; empty when there are no more or the queue is full.
+    /// - Returns: The ids of the queued jobs; empty when there are no more or the queue is full.
     private static func retry(
         _ selection: JobSelection, _ state: JobState, after cursor: String, at now: Int64, limit: Int,
         _ database: Database
@@ -143,7 +143,7 @@ extension SQLiteStore {
         return count
     }
 
-    /// - Returns: the media ids of the removed jobs.
+    /// - Returns: The media ids of the removed jobs.
     private static func remove(
         _ selection: JobSelection, _ state: JobState, _ database: Database
     ) throws -> [String?] {

@@ -9,7 +9,7 @@ import SafeArithmetic
 extension SQLiteStore: ReceiptStore {
     public func keep(_ dispatch: Dispatch) async throws {
         let now = clock.now().wall
-        let span = Int64(clamping: limits.dispatchSeconds * 1000)  // Bounded: floating-point arithmetic.
+        let span = Int64(clamping: limits.dispatchSeconds * 1000)  // Bounded: floating point.
         // Clamp: not negative, and not further in the future than a dispatch is kept.
         let sentAt = max(0, min(dispatch.sentAt.milliseconds, now.adding(clamping: span)))
         let expiresAt = max(now, sentAt).adding(clamping: span)
@@ -177,7 +177,7 @@ extension SQLiteStore {
             report.receipts += gone.receipts  // Bounded: counts of values in memory.
             isDone = gone.isAll
         }
-        // Bounded: floating-point arithmetic.
+        // Bounded: floating point.
         let unused = now.subtracting(clamping: Int64(clamping: limits.campaignSeconds * 1000))
         while true {
             let count = try await write { database, _ in try Self.forgetCampaigns(database, unusedSince: unused) }

@@ -175,7 +175,7 @@ extension SQLiteStore {
         return report
     }
 
-    /// - Returns: the number of removed results, and their contents.
+    /// - Returns: The number of removed results, and their contents.
     private static func removeResults(
         _ media: String, _ reason: ResultRemoval, _ database: Database, at now: Int64
     ) throws -> (Int, [String]) {
@@ -195,7 +195,7 @@ extension SQLiteStore {
 
     /// Examines the next results that were last used more than `mediaAgeSecondsMin` ago, and removes unneeded ones.
     func sweepResults(at now: Int64) async throws -> SweepReport {
-        // Bounded: floating-point arithmetic.
+        // Bounded: floating point.
         let until = now.subtracting(clamping: Int64(clamping: limits.mediaAgeSecondsMin * 1000))
         let position = sweepProgress.lastResult ?? ResultPosition(usedAt: .min, media: "")
         let (unneeded, last) = try await read { database in
@@ -218,7 +218,7 @@ extension SQLiteStore {
     /// Removes the oldest results until the files are within the quota.
     func sweepOverQuota(at now: Int64) async throws -> SweepReport {
         var report = SweepReport()
-        // Bounded: floating-point arithmetic.
+        // Bounded: floating point.
         let until = now.subtracting(clamping: Int64(clamping: limits.mediaAgeSecondsMin * 1000))
         while try await mediaBytes() > limits.mediaQuotaBytes {
             let oldest = try await read { database in

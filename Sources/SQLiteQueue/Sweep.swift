@@ -33,7 +33,7 @@ extension SQLiteStore: StoreMaintenance {
         var report = SweepReport()
         for state in JobState.allCases where state.isFinished {
             let seconds = state == .dead ? limits.deadRetentionSeconds : limits.retentionSeconds
-            // Bounded: floating-point arithmetic.
+            // Bounded: floating point.
             let oldest = now.subtracting(clamping: Int64(clamping: seconds * 1000))
             while true {
                 let media = try await write { database, _ in try Self.removeJobs(state, until: oldest, database) }
@@ -45,7 +45,7 @@ extension SQLiteStore: StoreMaintenance {
         return report
     }
 
-    /// - Returns: the media ids of the removed jobs.
+    /// - Returns: The media ids of the removed jobs.
     private static func removeJobs(_ state: JobState, until oldest: Int64, _ database: Database) throws -> [String?] {
         let rows = try database.rows(
             """
@@ -107,7 +107,7 @@ final class SweepProgress: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Returns: whether folders are walked in this round.
+    /// - Returns: Whether folders are walked in this round.
     func begin() -> Bool {
         state.withLock { state in
             defer { state.count += 1 }

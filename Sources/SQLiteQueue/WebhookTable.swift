@@ -183,7 +183,7 @@ enum WebhookRedaction {
 
     /// Redacts delivered webhooks that were not examined yet, including those of earlier versions.
     ///
-    /// - Returns: the number of examined webhooks.
+    /// - Returns: The number of examined webhooks.
     @discardableResult
     static func redactDelivered(_ database: Database) throws -> Int {
         let rows = try database.rows(

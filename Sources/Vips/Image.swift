@@ -334,13 +334,13 @@ extension Image {
     /// The first band alone as gray, with alpha where there is one; for images whose color bands are equal.
     package func asGray() throws -> Image {
         let gray = try band(0)
-        let labelled = try gray.derive("copy") { out in
+        let labeled = try gray.derive("copy") { out in
             unsafe CVips_copy_as(gray.pointer, out, VIPS_INTERPRETATION_B_W)
         }
-        guard hasAlpha else { return labelled }
+        guard hasAlpha else { return labeled }
         // Bounded: an image with alpha has bands.
         let alpha = try band(bands - 1)
-        return try labelled.derive("bandjoin") { out in unsafe CVips_bandjoin2(labelled.pointer, alpha.pointer, out) }
+        return try labeled.derive("bandjoin") { out in unsafe CVips_bandjoin2(labeled.pointer, alpha.pointer, out) }
     }
 
     /// Composed over a gray background; `gray` is from 0 to 255.

@@ -27,7 +27,7 @@ package enum VipsLibrary {
 
     /// Starts libvips; safe to call again.
     ///
-    /// - Throws: the `VipsError` of the first call.
+    /// - Throws: The `VipsError` of the first call.
     package static func start() throws {
         try started.get()
     }

@@ -53,7 +53,7 @@ internal import SafeArithmetic
 
     /// Decompresses until the input is used up, the output is full, or the stream ends.
     ///
-    /// - Throws: when the data is invalid.
+    /// - Throws: When the data is invalid.
     package func step(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(ZlibError) -> Step {

@@ -10,7 +10,7 @@ struct TestHTTPClient: Sendable {
 
     struct Response: Sendable {
         var status: Int
-        /// The header fields in order; names in lower case.
+        /// The header fields in order; names in lowercase.
         var fields: [(name: String, value: String)]
         var body: [UInt8]
 

@@ -53,7 +53,7 @@ public final class ObjectStore: Sendable {
     /// An object as received by curl.
     public struct Object: Sendable {
         public let status: Int
-        /// Names in lower case.
+        /// Names in lowercase.
         public let headers: [String: String]
         public let body: [UInt8]
     }

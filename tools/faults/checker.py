@@ -28,7 +28,7 @@ class Callers:
         self.choice = random.Random(f"{seed} callers")
         self.seed = seed
         self.lock = threading.Lock()
-        # Job id: its source; and the times of acknowledgement and of the first evidence of its end.
+        # Job id: its source; and the times of acknowledgment and of the first evidence of its end.
         self.acknowledged, self.at, self.ended = {}, {}, {}
         self.problems = []
         self.attempts = self.refused = self.repeated = 0
@@ -38,7 +38,7 @@ class Callers:
         self.watcher = threading.Thread(target=self.watch, daemon=True)
         self.stalls = [(0.0, 0.0)]
         self.progress = time.monotonic()
-        # The longest time without an acknowledgement while callers submit, and the time of the last one.
+        # The longest time without an acknowledgment while callers submit, and the time of the last one.
         self.silence, self.answered = 0.0, time.monotonic()
 
     def begin(self):
@@ -193,7 +193,7 @@ def check(callers, outside):
     return problems, {
         "jobs acknowledged": len(wanted), "submissions": callers.attempts,
         "submissions without an answer or refused for now": callers.refused,
-        "submissions repeated after their acknowledgement": callers.repeated, "jobs by state": states,
+        "submissions repeated after their acknowledgment": callers.repeated, "jobs by state": states,
         "webhooks received": sum(map(len, sent.values())),
         "webhooks received more than once": sum(len(all_) > 1 for all_ in sent.values()),
         "downloads": sum(outside.downloads.values()),

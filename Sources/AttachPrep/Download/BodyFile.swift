@@ -96,7 +96,7 @@ final class BodyFile: Sendable {
 
     /// Stores the size of the whole body that the server declared.
     ///
-    /// - Throws: the error of the limit that the size exceeds.
+    /// - Throws: The error of the limit that the size exceeds.
     func declare(total: Int?) throws(AttachPrepError) {
         try state.withLock { state throws(AttachPrepError) in
             state.total = total
@@ -106,15 +106,15 @@ final class BodyFile: Sendable {
 
     /// Checks a byte count declared by the server against the limits.
     ///
-    /// - Throws: the error of the limit that it exceeds.
+    /// - Throws: The error of the limit that it exceeds.
     func check(declared bytes: Int?) throws(AttachPrepError) {
         try state.withLock { state throws(AttachPrepError) in try check(bytes ?? 0, state) }
     }
 
     /// Appends one piece to the file.
     ///
-    /// - Returns: whether a verdict is due.
-    /// - Throws: the error of the size limit, before any byte over it is written; `output.no_space`;
+    /// - Returns: Whether a verdict is due.
+    /// - Throws: The error of the size limit, before any byte over it is written; `output.no_space`;
     ///   `output.not_writable`.
     func append(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) -> Bool {
         let (isDue, bytes, total) = try state.withLock { state throws(AttachPrepError) in
@@ -144,7 +144,7 @@ final class BodyFile: Sendable {
 
     /// Applies the caller's verdict.
     ///
-    /// - Throws: the verdict's `tooLarge` error when the received or declared size exceeds its limit.
+    /// - Throws: The verdict's `tooLarge` error when the received or declared size exceeds its limit.
     func accept(_ verdict: DownloadVerdict) throws(AttachPrepError) {
         try state.withLock { state throws(AttachPrepError) in
             state.verdict = verdict

@@ -11,7 +11,7 @@ enum ContentCoding: Sendable, Hashable {
     case none
     case gzip
     case deflate
-    /// Several codings, or an unsupported one. Requests ask for `identity`.
+    /// Several codings, or an unsupported one. Requests send `Accept-Encoding: identity`.
     case rejected
 
     init(_ head: ResponseHead) {
@@ -68,7 +68,7 @@ enum ContentCoding: Sendable, Hashable {
     ///
     /// - Parameter take: Receives the output of each step, at most 64 KiB; empty when a step produced none. An error it
     ///   throws stops the decoding.
-    /// - Returns: false when the bytes do not match the coding.
+    /// - Returns: False when the bytes do not match the coding.
     /// - Throws: `download.content_coding` when too many bytes produce no output, `internal` when zlib does not start,
     ///   and what `take` throws.
     func decode(

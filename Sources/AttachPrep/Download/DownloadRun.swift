@@ -128,7 +128,7 @@ struct DownloadRun {
 
     private mutating func resolve() async throws -> [PinnedHost] {
         let started = ContinuousClock.now
-        // Bounded: a floating-point number.
+        // Bounded: floating point.
         defer { timings.dns += started.duration(to: .now).milliseconds }
         let proxy = downloader.proxy
         var hosts: [PinnedHost] = []
@@ -261,7 +261,7 @@ extension DownloadRun {
 
     /// Sends one request and receives its response, while `onPrefix` inspects the first bytes.
     ///
-    /// - Throws: the error of `onPrefix`, which ends the transfer. A failed transfer is returned in the report.
+    /// - Throws: The error of `onPrefix`, which ends the transfer. A failed transfer is returned in the report.
     func exchange(with hosts: [PinnedHost]) async throws -> (DownloadExchange.Outcome, TransferReport) {
         let (prefixEvents, prefixReady) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let exchange = DownloadExchange(
@@ -321,7 +321,7 @@ extension DownloadRun {
 
 extension DownloadTimings {
     mutating func add(_ timings: TransferTimings) {
-        // Bounded: floating-point numbers.
+        // Bounded: floating point.
         connect += timings.connect
         // Bounded: likewise.
         tls += timings.tls

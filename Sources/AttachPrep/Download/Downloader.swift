@@ -129,13 +129,13 @@ package struct DownloadedFile: Sendable, Hashable {
     package var address: WebAddress
     /// Whether the server sent the whole file although a range was requested.
     package var isWholeFile = true
-    /// The server's `Content-Type` in lower case, without parameters.
+    /// The server's `Content-Type` in lowercase, without parameters.
     package var declaredMIMEType: String?
     /// The `charset` of the server's `Content-Type`.
     package var declaredCharset: String?
     /// Decoded bytes in the file.
     package var bytes: Int
-    /// Hash of those bytes, in lower-case hexadecimal.
+    /// Hash of those bytes, in lowercase hexadecimal.
     package var sha256: String
     /// The number of this body, from 1: a body that started over is a new generation, and bytes read from an earlier
     /// one are invalid.

@@ -21,7 +21,7 @@ extension SourceFreshness {
         guard isShared, !head.values("vary").contains(where: { $0.contains("*") }) else { return }
         let asked = date.timeIntervalSince1970
         let lifetime = min(Self.lifetime(head, directives, asked: asked), Limits.freshSecondsMax)
-        // Bounded: floating-point numbers.
+        // Bounded: floating point.
         let rest = lifetime - Self.age(head, asked: asked)
         if rest > 0 { freshUntil = date.addingTimeInterval(rest) }
     }
@@ -37,7 +37,7 @@ extension SourceFreshness {
     /// Age in seconds: the larger of `Age` and the difference to `Date`, so clock skew can only increase it.
     private static func age(_ head: ResponseHead, asked: Double) -> Double {
         let declared = head["age"].flatMap { Double($0) } ?? 0
-        // Bounded: floating-point numbers.
+        // Bounded: floating point.
         let apparent = head.date.map { asked - $0 } ?? 0
         return max(0, declared.isFinite ? declared : 0, apparent)
     }
@@ -136,7 +136,7 @@ package struct UnchangedSourceError: Error, Sendable, Hashable {
     package var timings: DownloadTimings
 }
 
-/// The directives of a response's `Cache-Control` by name, in lower case (RFC 9111, 5.2.2).
+/// The directives of a response's `Cache-Control` by name, in lowercase (RFC 9111, 5.2.2).
 struct CacheDirectives: Sendable, Hashable {
     private let values: [String: [String]]
 

@@ -30,7 +30,7 @@ extension TransferError {
         var proxyStatus: Int?
     }
 
-    /// - Returns: nil when the transfer completed.
+    /// - Returns: Nil when the transfer completed.
     init?(_ ending: TransferEnding, _ facts: Facts) {
         let host = facts.host
         switch ending {

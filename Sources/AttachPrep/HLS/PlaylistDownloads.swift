@@ -25,7 +25,7 @@ struct PlaylistDownloads {
     private var hash = SHA256()
 
     /// - Parameter bytes: Bytes of the playlist that was requested.
-    /// - Throws: the errors of `WebAddress`.
+    /// - Throws: The errors of `WebAddress`.
     init(
         _ request: AttachmentRequest, downloader: Downloader, deadline: ContinuousClock.Instant, playlistBytes: Int
     ) throws {
@@ -68,7 +68,7 @@ struct PlaylistDownloads {
 
     /// Appends a segment or a part of it to a file.
     ///
-    /// - Returns: where it is in the file.
+    /// - Returns: Where it is in the file.
     mutating func append(_ uri: String, _ range: ResourceRange?, at base: WebAddress, to file: SegmentFile) async throws
         -> JoinRequest.Part
     {

@@ -56,7 +56,7 @@ extension AttachPrepError {
     static func tooManySegments(_ seconds: Double) -> AttachPrepError {
         AttachPrepError(
             .mediaTooLong,
-            "A clip of \(seconds) s takes more than \(Limits.clipSegmentsMax) segments; ask for fewer seconds (clip).")
+            "A clip of \(seconds) s takes more than \(Limits.clipSegmentsMax) segments; request a shorter `clip`.")
     }
 
     static func keySize(_ host: String) -> AttachPrepError {
@@ -66,6 +66,6 @@ extension AttachPrepError {
 
     static let segmentsTooLarge = AttachPrepError(
         .downloadTooLarge,
-        "The segments of the playlist are over the limit of \(Limits.clipBytesMax.grouped) bytes; ask for fewer "
-            + "seconds (clip) or link a smaller variant.")
+        "The segments of the playlist are over the limit of \(Limits.clipBytesMax.grouped) bytes; request a "
+            + "shorter `clip` or link a smaller variant.")
 }

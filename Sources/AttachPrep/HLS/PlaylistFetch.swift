@@ -155,7 +155,7 @@ extension PreparationPlan {
     /// Describes the plan for a movie made of a playlist: never `passed`, since the source is a playlist.
     mutating func note(_ playlist: FetchedPlaylist) {
         guard outcome != .rejected else { return }
-        // Bounded: a list.
+        // Bounded: array concatenation.
         reasons = [playlist.sentence] + (outcome == .passed ? [] : reasons)
         if outcome == .passed { outcome = .converted }
     }
@@ -186,7 +186,7 @@ struct FetchedPlaylist: Sendable {
             warnings.append(
                 PreparationWarning(
                     .mediaCut,
-                    "The stream is longer than \(Int(clamping: clip.seconds)) s and was cut; ask for more (clip)."
+                    "The stream is longer than \(Int(clamping: clip.seconds)) s and was cut; increase `clip` to get more."
                 ))
         }
         warnings += joined.omissions.map { PreparationWarning(.mediaCut, Self.sentence($0, joined.format)) }

@@ -28,7 +28,7 @@ struct MatrixDecryption {
 
     /// Replaces the encrypted bytes of a file by the plain ones.
     ///
-    /// - Returns: SHA-256 of the plain file, in lower-case hexadecimal.
+    /// - Returns: SHA-256 of the plain file, in lowercase hexadecimal.
     /// - Throws: `deadline.exceeded`, `output.no_space`, `internal`.
     func run(_ descriptor: CInt, bytes: Int, deadline: ContinuousClock.Instant) throws -> String {
         var (hash, offset) = (SHA256(), 0)

@@ -12,7 +12,7 @@ public struct MatrixFile: Sendable, Hashable {
     let key: [UInt8]
     /// The first counter block, 16 bytes.
     let vector: [UInt8]
-    /// SHA-256 of the encrypted file, in lower-case hexadecimal.
+    /// SHA-256 of the encrypted file, in lowercase hexadecimal.
     let sha256: String
     private let written: Written
 

@@ -114,7 +114,7 @@ final class MediaProcess {
     private func updateProcessorLimit() {
         guard let used = usage.processorSeconds else { return }
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds / 1000)
-        // Bounded: floating point, which does not trap.
+        // Bounded: floating point.
         let limit = used + left * Self.cores + Limits.childProcessorSlackSeconds
         // Setting a limit fails only after the process has ended, which the next receive reports.
         try? ProcessLimits.limitProcessorTime(seconds: Int(clamping: limit.rounded(.up)), of: process)

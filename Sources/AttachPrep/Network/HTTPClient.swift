@@ -54,7 +54,7 @@ package final class HTTPClient: Sendable {
 
     /// Sends one request without retries.
     ///
-    /// - Returns: the response, once its head is complete and its body has ended, reached `answerBytesMax`, or was
+    /// - Returns: The response, once its head is complete and its body has ended, reached `answerBytesMax`, or was
     ///   interrupted.
     /// - Throws: `AttachPrepError` when no response was received: `source.invalid_url`, `source.scheme_not_allowed`,
     ///   `source.address_blocked`, `request.…` for an invalid request, `download.…`, `deadline.exceeded`, `cancelled`.

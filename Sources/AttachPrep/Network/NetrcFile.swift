@@ -55,7 +55,7 @@ package struct NetrcFile: Sendable, Hashable {
         self.entries = entries
     }
 
-    /// The value of an `Authorization` header for a host in lower case: the first entry for it, or the default.
+    /// The value of an `Authorization` header for a host in lowercase: the first entry for it, or the default.
     package func authorization(for host: String) -> String? {
         guard let entry = entries.first(where: { $0.host == host || $0.host == nil }),
             entry.login != nil || entry.password != nil

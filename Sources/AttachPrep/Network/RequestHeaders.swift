@@ -4,13 +4,13 @@ internal import RichPush
 
 /// The caller's request headers, validated, and the header lines sent for each hop.
 package struct RequestHeaders: Sendable {
-    /// Names, in lower case, that the caller must not set because the transfer sets them.
+    /// Names, in lowercase, that the caller must not set because the transfer sets them.
     package static let reserved: Set<String> = [
         "accept-encoding", "connection", "content-length", "expect", "host", "if-range", "keep-alive",
         "proxy-authorization", "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Names, in lower case, of the caller's own conditional headers.
+    /// Names, in lowercase, of the caller's own conditional headers.
     private static let conditions: Set<String> = [
         "if-match", "if-modified-since", "if-none-match", "if-unmodified-since",
     ]

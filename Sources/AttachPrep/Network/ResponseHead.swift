@@ -4,7 +4,7 @@ internal import SafeArithmetic
 /// The status and header fields of one HTTP response.
 package struct ResponseHead: Sendable, Hashable {
     package let status: Int
-    /// The fields in order, with names in lower case and values trimmed.
+    /// The fields in order, with names in lowercase and values trimmed.
     package private(set) var fields: [(name: String, value: String)] = []
 
     package init(status: Int, _ fields: [(name: String, value: String)] = []) {
@@ -36,12 +36,12 @@ package struct ResponseHead: Sendable, Hashable {
         fields.append((line[..<colon].lowercased(), String(value)))
     }
 
-    /// The first value of a field; `name` in lower case.
+    /// The first value of a field; `name` in lowercase.
     package subscript(_ name: String) -> String? {
         fields.first { $0.name == name }?.value
     }
 
-    /// All values of a field; `name` in lower case.
+    /// All values of a field; `name` in lowercase.
     func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
     package static func == (left: ResponseHead, right: ResponseHead) -> Bool {
@@ -78,7 +78,7 @@ extension ResponseHead {
         return nil
     }
 
-    /// The media type of `Content-Type` in lower case without parameters; nil when missing or invalid.
+    /// The media type of `Content-Type` in lowercase without parameters; nil when missing or invalid.
     package var mimeType: String? {
         guard let text = self["content-type"]?.prefix(while: { $0 != ";" && $0 != "," }) else { return nil }
         let type = text.filter { !$0.isWhitespace }.lowercased()
@@ -89,7 +89,7 @@ extension ResponseHead {
         return type
     }
 
-    /// The `charset` parameter of `Content-Type` in lower case; nil when missing or invalid.
+    /// The `charset` parameter of `Content-Type` in lowercase; nil when missing or invalid.
     package var charset: String? {
         guard let parameters = self["content-type"]?.lowercased().split(separator: ";").dropFirst() else { return nil }
         for parameter in parameters {
@@ -142,7 +142,7 @@ struct ResponseHeadParser: Sendable {
 
     /// Parses one raw line.
     ///
-    /// - Returns: the head of the final response when this is the empty line that ends it; otherwise nil.
+    /// - Returns: The head of the final response when this is the empty line that ends it; otherwise nil.
     mutating func parse(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
         // Bounded: the transfer ends at `Limits.headerBytesMax`.
         bytes += line.count

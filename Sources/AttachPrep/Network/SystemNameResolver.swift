@@ -244,6 +244,7 @@ enum AddressLookup {
 }
 
 extension Limits {
-    /// Threads for name resolution: one per request in flight, and as many that hang on dead name servers.
+    /// Threads for name resolution: one per request in flight, and the same number again for lookups that hang on
+    /// unreachable name servers.
     static let resolverThreadsMax = 64
 }

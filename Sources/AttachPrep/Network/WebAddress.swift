@@ -42,7 +42,7 @@ package struct WebAddress: Sendable, Hashable {
 
     /// Resolves a `Location` header against this URL and checks the result in the same way.
     ///
-    /// - Throws: the same errors as `init`.
+    /// - Throws: The same errors as `init`.
     package func following(_ location: String) throws(AttachPrepError) -> WebAddress {
         let location = Self.trimmed(location)
         if let scheme = Self.schemeWritten(in: location), !Self.schemes.contains(scheme) {

@@ -35,7 +35,7 @@ enum FallbackSchedule {
     static func error(_ failures: [AttachPrepError]) -> AttachPrepError {
         guard let first = failures.first else { return AttachPrepError(.internal, "The request has no source.") }
         guard failures.count > 1 else { return first }
-        let others = failures.count - 1  // Bounded: a list.
+        let others = failures.count - 1  // Bounded: array concatenation.
         let note = others == 1 ? "The fallback failed as well." : "The \(others) fallbacks failed as well."
         return AttachPrepError(
             first.code, "\(first.message) \(note)", detail: first.detail,
@@ -56,7 +56,7 @@ extension AttachmentRequest {
         var seen: Set<String> = [source]
         var first = self
         first.fallbacks = []
-        // Bounded: lists.
+        // Bounded: array concatenation.
         return [first] + fallbacks.filter { seen.insert($0).inserted }.map(alternative)
     }
 

@@ -46,7 +46,7 @@ struct PreparationPipeline: Sendable {
         var manifest = Manifest(
             id: identity.id, requestDigest: identity.digest, outcome: .rejected,
             source: ManifestSource(url: RedactedURL.redact(candidates.first?.request.source ?? request.source)))
-        // Bounded: lists.
+        // Bounded: array concatenation.
         manifest.source.tried = tried.map {
             $0 + [ManifestTriedSource(url: RedactedURL.redact(request.source), code: nil)]
         }

@@ -16,7 +16,7 @@ struct PublishStep: Sendable {
     func complete(_ manifest: Manifest) throws -> Manifest {
         var manifest = manifest
         manifest.outcome = outcome
-        // Bounded: lists.
+        // Bounded: array concatenation.
         manifest.reasons = reasons + renditions.concessions + fallbackReason(manifest.source.tried)
         manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
@@ -48,7 +48,7 @@ struct PublishStep: Sendable {
 
     private func fallbackReason(_ tried: [ManifestTriedSource]?) -> [String] {
         guard let tried, tried.count > 1, let code = tried.first?.code else { return [] }
-        // Bounded: a list.
+        // Bounded: array concatenation.
         return ["fallback \(tried.count - 1) was used because of \(code.rawValue)"]
     }
 
@@ -56,7 +56,7 @@ struct PublishStep: Sendable {
         let planned = plan.warnings.filter { !DeliveryWarnings.codes.contains($0.code) }
         let isSource = if case .source = renditions.delivery { true } else { false }
         let delivery = DeliveryWarnings(media: media, isSource: isSource, orientation: orientation)
-        // Bounded: lists.
+        // Bounded: array concatenation.
         return (source.playlist?.warnings ?? []) + planned + renditions.warnings + delivery.warnings
     }
 

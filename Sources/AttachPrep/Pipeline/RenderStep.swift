@@ -137,7 +137,7 @@ struct Renditions: Sendable {
         sourcePosition = sourcePosition ?? later.sourcePosition
         attachmentPosition = later.attachmentPosition ?? attachmentPosition
         clippingRect = clippingRect ?? later.clippingRect
-        // Bounded: lists.
+        // Bounded: array concatenation.
         concessions += later.concessions
         for warning in later.warnings where !warnings.contains(where: { $0.code == warning.code }) {
             warnings.append(warning)

@@ -21,7 +21,7 @@ struct RequestClock: Sendable {
         // Bounded: time that has passed since this process began.
         start += wait
         deadline += wait  // Bounded: as above.
-        queueMilliseconds += wait.milliseconds  // Bounded: a floating-point number.
+        queueMilliseconds += wait.milliseconds  // Bounded: floating point.
     }
 
     /// Milliseconds of work so far.

@@ -74,7 +74,7 @@ final class SourceIdentification: Sendable {
         state.withLock { state in
             state.media = media
             state.isComplete = isComplete
-            // Bounded: a floating-point number.
+            // Bounded: floating point.
             state.milliseconds += start.duration(to: .now).milliseconds
         }
         return media.format

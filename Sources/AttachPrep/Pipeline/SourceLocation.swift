@@ -42,7 +42,7 @@ enum SourceLocation: Sendable, Hashable {
             .sourceSchemeNotAllowed, "The scheme \(scheme) is not allowed; give an http or https URL.")
     }
 
-    /// The scheme (RFC 3986, section 3.1) in lower case; one letter and a colon is a drive, not a scheme.
+    /// The scheme (RFC 3986, section 3.1) in lowercase; one letter and a colon is a drive, not a scheme.
     private static func scheme(of source: String) -> String? {
         guard let colon = source.firstIndex(of: ":") else { return nil }
         let scheme = source[..<colon]

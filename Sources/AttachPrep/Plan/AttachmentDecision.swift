@@ -267,7 +267,7 @@ struct DisplayLimitCheck {
     }
 
     private var audio: String? {
-        // Bounded: floating point, which does not trap.
+        // Bounded: floating point.
         let rate = Double(bytes) * 8 / max(media.duration ?? 0, 0.001)
         let most = Double(Limits.displayAudioBitsPerSecondMax)
         // Bounded: floating point.

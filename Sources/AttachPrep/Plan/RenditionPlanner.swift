@@ -81,7 +81,7 @@ struct RenditionPlanner {
 
     private func exceedsDisplayBitRate(bits: Double) -> Bool {
         let most = Double(Limits.displayAudioBitsPerSecondMax) * Limits.displayRateTolerance
-        // Bounded: floating point, which does not trap.
+        // Bounded: floating point.
         return bits / max(media.duration ?? 0, 0.001) > most
     }
 

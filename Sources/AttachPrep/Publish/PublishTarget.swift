@@ -37,7 +37,7 @@ protocol PublishTarget: Sendable {
 
     /// Publishes the manifest, which makes the result visible.
     ///
-    /// - Throws: the same errors as `publishFiles`.
+    /// - Throws: The same errors as `publishFiles`.
     func complete(_ result: FinishedResult) async throws
 
     /// The manifest of a published result; nil if it is missing or incomplete, or if the target cannot be reached.
@@ -48,12 +48,12 @@ protocol PublishTarget: Sendable {
 
     /// Checks whether there are credentials, where the target needs some.
     ///
-    /// - Throws: the error with which publishing would fail.
+    /// - Throws: The error with which publishing would fail.
     func checkCredentials() async throws
 
     /// Checks whether results could be published now.
     ///
-    /// - Throws: the error with which publishing would fail.
+    /// - Throws: The error with which publishing would fail.
     func probe() async throws
 
     /// Ends running work and closes connections.
@@ -89,7 +89,7 @@ public enum PublishDestination: Sendable {
 
     /// Checks whether results could be published there now; leaves nothing behind.
     ///
-    /// - Throws: the error with which publishing would fail: `publish.…`, or `request.invalid` for invalid settings.
+    /// - Throws: The error with which publishing would fail: `publish.…`, or `request.invalid` for invalid settings.
     public func probe(logger: Logger) async throws {
         let target = try target(
             PreparerConfiguration(output: PreparerConfiguration.scratchFolder), blocking: BlockingThread(),
@@ -133,7 +133,7 @@ struct FolderTarget: PublishTarget {
     let blocking: BlockingThread
 
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double {
-        // Bounded: floating-point numbers.
+        // Bounded: floating point.
         min(Limits.publishReserveSeconds, budgetSeconds * Limits.publishReserveShare)
     }
 

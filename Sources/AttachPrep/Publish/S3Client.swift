@@ -53,7 +53,7 @@ final class S3Client: Sendable {
 
     /// Sends one request and retries it where that may help.
     ///
-    /// - Returns: a response with a 2xx status, or one that the request accepts.
+    /// - Returns: A response with a 2xx status, or one that the request accepts.
     /// - Throws: `publish.…`, `deadline.exceeded`, `cancelled`.
     func send(_ request: S3Request, before deadline: ContinuousClock.Instant) async throws -> HTTPClientResponse {
         try await send(request, before: deadline) { $0 }

@@ -122,7 +122,7 @@ struct S3Object: Sendable, Hashable {
     /// Open for reading.
     let descriptor: CInt
     let bytes: Int
-    /// Lower-case hexadecimal.
+    /// Lowercase hexadecimal.
     let sha256: String
     let mimeType: String
     /// The file name under which a browser saves it.
@@ -172,7 +172,7 @@ struct MultipartPlan: Sendable, Hashable {
     }
 }
 
-/// The SHA-256 of a request body, in lower-case hexadecimal.
+/// The SHA-256 of a request body, in lowercase hexadecimal.
 enum UploadDigest {
     static func sha256(of bytes: [UInt8]) -> String { SHA256.hash(data: bytes).hexadecimal }
 

@@ -104,7 +104,7 @@ public final class Quarantine: Sendable {
 
     /// All entries with unexpired strikes, latest strike first.
     public func entries() -> [QuarantineEntry] {
-        // Bounded: lists.
+        // Bounded: array concatenation.
         let kept = (folder?.entries() ?? []) + inMemory.withLock { Array($0.values) }
         return kept.map { $0.withoutExpiredStrikes(at: .now) }.filter { !$0.strikes.isEmpty }
             .sorted { Self.isOlder($1, $0) }
@@ -180,7 +180,7 @@ public struct QuarantineEntry: Codable, Sendable, Hashable {
         }
     }
 
-    /// SHA-256 in lower-case hexadecimal.
+    /// SHA-256 in lowercase hexadecimal.
     public var digest: String
     public var subject: Subject
     /// Oldest first; expired strikes are removed with the next one.

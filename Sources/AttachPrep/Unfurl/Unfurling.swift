@@ -29,7 +29,7 @@ struct Unfurling {
     private var timings: DownloadTimings
 
     /// - Parameter file: The page.
-    /// - Throws: the errors of `WebAddress`.
+    /// - Throws: The errors of `WebAddress`.
     init(
         _ request: AttachmentRequest, _ downloader: Downloader, deadline: ContinuousClock.Instant,
         page file: DownloadedFile
@@ -47,7 +47,7 @@ struct Unfurling {
     /// The URLs to try, the preferred first.
     ///
     /// - Parameter makeFile: Makes an empty file, for the answer to an oEmbed request.
-    /// - Throws: the error of the first invalid URL when none is valid; the errors of an oEmbed request.
+    /// - Throws: The error of the first invalid URL when none is valid; the errors of an oEmbed request.
     mutating func candidates(_ links: PageLinks, makeFile: () throws -> OwnedDescriptor) async throws -> [Candidate] {
         var base = file.address
         if let written = links.base, let address = try? base.following(written) { base = address }

@@ -22,7 +22,7 @@ final class ProgressDisplay: Sendable {
     private let start = ContinuousClock.now
     private let state: Mutex<State>
 
-    /// - Returns: nil if standard error is not a terminal or cannot redraw a line.
+    /// - Returns: Nil if standard error is not a terminal or cannot redraw a line.
     init?(total: Int) {
         guard StandardStreams.errors.canRedraw else { return nil }
         state = Mutex(State(line: ProgressLine(total: total)))

@@ -19,13 +19,13 @@ public protocol JobCatalog: Sendable {
 
     /// Deletes finished jobs with their log lines, their webhooks, and results that no other job needs.
     ///
-    /// - Returns: the number of jobs.
+    /// - Returns: The number of jobs.
     func purge(_ filter: JobFilter) async throws -> Int
 
     /// Queues failed, dead and cancelled jobs again, each once, the oldest of a state first, until the queue is full.
     /// Jobs whose secrets were deleted are skipped.
     ///
-    /// - Returns: the number of jobs.
+    /// - Returns: The number of jobs.
     func retry(_ filter: JobFilter) async throws -> Int
 
     /// Returns the log lines of a job in order; when there are more than the limit, those of the latest attempts.

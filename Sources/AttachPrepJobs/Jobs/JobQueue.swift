@@ -12,7 +12,7 @@ import SafeArithmetic
 public protocol JobQueue: Sendable {
     /// Adds jobs, all of them or none.
     ///
-    /// - Returns: the jobs in the order of the submissions; the jobs of an earlier call with the same key and body.
+    /// - Returns: The jobs in the order of the submissions; the jobs of an earlier call with the same key and body.
     /// - Throws: `queue.full` when they would exceed the driver's limit, `request.conflict` when the key was used with
     ///   a different body.
     func enqueue(_ submissions: [JobSubmission], idempotency: IdempotencyKey?) async throws -> EnqueuedJobs
@@ -31,18 +31,18 @@ public protocol JobQueue: Sendable {
     /// until it ends, whichever worker has it.
     ///
     /// - Parameter media: the id under which its files are stored.
-    /// - Returns: false when the lease was lost; nothing has changed then.
+    /// - Returns: False when the lease was lost; nothing has changed then.
     func report(_ lease: JobLease, partial: Manifest, _ media: MediaID, notice: WebhookNotice?) async throws -> Bool
 
     /// Ends a job and adds its webhook to the outbox, atomically.
     ///
-    /// - Returns: false when the lease was lost; nothing has changed then.
+    /// - Returns: False when the lease was lost; nothing has changed then.
     func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool
 
     /// Returns a job whose attempt failed to the queue, due at a later time.
     ///
     /// - Parameter isAttempt: false when the job did not cause the failure; its number of attempts then stays the same.
-    /// - Returns: false when the lease was lost.
+    /// - Returns: False when the lease was lost.
     func postpone(_ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool) async throws -> Bool
 
     /// Returns jobs to the queue as if they had not been claimed; for a worker that shuts down.

@@ -10,7 +10,7 @@ public struct JobSubmission: Sendable, Hashable {
     public var request: AttachmentRequest
     /// Submissions with the same key are fetched and prepared once.
     public var key: WorkKey
-    /// Source host in lower case; nil for an upload.
+    /// Source host in lowercase; nil for an upload.
     public var host: String?
     /// The caller's batch and idempotency key.
     public var origin = JobOrigin()
@@ -100,7 +100,7 @@ extension WorkKey {
 
 /// Identifies requests for the same work: source, options, policy, budget and headers, without id and job options.
 public struct WorkKey: Sendable, Hashable {
-    /// Lower-case hexadecimal.
+    /// Lowercase hexadecimal.
     public let text: String
 
     public init(_ text: String) {
@@ -113,7 +113,7 @@ public struct IdempotencyKey: Sendable, Hashable {
     /// The caller that sent the key; two callers may use the same key.
     public var caller: String
     public var key: String
-    /// SHA-256 of the body in lower-case hexadecimal.
+    /// SHA-256 of the body in lowercase hexadecimal.
     public var bodyDigest: String
 
     public init(caller: String, key: String, bodyDigest: String) {

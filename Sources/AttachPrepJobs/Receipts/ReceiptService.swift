@@ -68,7 +68,7 @@ public struct ReceiptService: Sendable {
 
     /// Counts arrivals, each at most once.
     ///
-    /// - Returns: the status of each, in the same order.
+    /// - Returns: The status of each, in the same order.
     /// - Throws: `queue.unavailable`.
     public func take(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus] {
         guard !arrivals.isEmpty else { return [] }

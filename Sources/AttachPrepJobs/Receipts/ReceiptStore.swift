@@ -11,7 +11,7 @@ public protocol ReceiptStore: Sendable {
 
     /// Counts arrivals, each at most once: only the first with the same dispatch and report id. All of them or none.
     ///
-    /// - Returns: the status of each, in the same order.
+    /// - Returns: The status of each, in the same order.
     /// - Throws: `queue.unavailable`.
     func take(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus]
 

@@ -72,7 +72,7 @@ public struct StoredFile: Sendable, Hashable {
 
 /// Identifier in the URLs of a result's files: 128 random bits, because the URL is the only access control.
 public struct MediaID: Sendable, Hashable, CustomStringConvertible {
-    /// 32 digits of lower-case hexadecimal.
+    /// 32 digits of lowercase hexadecimal.
     public let text: String
 
     /// Nil for any other text.

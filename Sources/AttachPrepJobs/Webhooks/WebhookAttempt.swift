@@ -91,7 +91,7 @@ package struct WebhookSchedule: Sendable, Hashable {
     /// The receiver's `Retry-After` can extend the delay up to the next step of the schedule.
     package func delay(afterTries tries: Int, retryAfter: Duration?, chance: Double) -> Double? {
         guard stepsSeconds.indices.contains(tries) else { return nil }
-        let own = stepsSeconds[tries] * (1 + Self.jitter * chance)  // Bounded: floating-point arithmetic.
+        let own = stepsSeconds[tries] * (1 + Self.jitter * chance)  // Bounded: floating point.
         let longest = stepsSeconds[min(tries + 1, stepsSeconds.count - 1)]  // Bounded: an index into the schedule.
         let requested = retryAfter.map { $0 / .seconds(1) } ?? 0
         return max(own, min(requested, longest))

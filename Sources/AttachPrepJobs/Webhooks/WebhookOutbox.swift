@@ -14,7 +14,7 @@ public protocol WebhookOutbox: Sendable {
 
     /// Gives up all pending webhooks to a URL whose receiver answered 410 Gone.
     ///
-    /// - Returns: the number of webhooks.
+    /// - Returns: The number of webhooks.
     func giveUpWebhooks(to url: String, error: String) async throws -> Int
 
     /// Returns webhooks by creation time, latest first.
@@ -22,7 +22,7 @@ public protocol WebhookOutbox: Sendable {
 
     /// Sends webhooks again, including delivered ones, with the same ids and the retry schedule from its start.
     ///
-    /// - Returns: the number of webhooks.
+    /// - Returns: The number of webhooks.
     func replayWebhooks(_ filter: WebhookFilter) async throws -> Int
 
     func webhookCounts() async throws -> [WebhookState: Int]

@@ -146,7 +146,7 @@ public final class WebhookSender: Sendable {
         }
     }
 
-    /// - Returns: whether more webhooks may be due.
+    /// - Returns: Whether more webhooks may be due.
     private func claim() async throws -> Bool {
         startWaiting()
         let (free, isStopping) = state.withLock { ($0.limiter.free, $0.isStopping) }
@@ -358,7 +358,7 @@ public struct WebhookMetrics: Sendable {
         case .retry: retried.increment()
         case .givenUp: givenUp.increment()
         }
-        seconds.recordNanoseconds(Int64(clamping: duration / .nanoseconds(1)))  // Bounded: floating-point arithmetic.
+        seconds.recordNanoseconds(Int64(clamping: duration / .nanoseconds(1)))  // Bounded: floating point.
     }
 
     /// Counts webhooks that were given up because another one to the same URL was answered with 410.

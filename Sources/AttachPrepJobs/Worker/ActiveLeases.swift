@@ -40,7 +40,7 @@ final class ActiveLeases: Sendable {
 
     /// Counts a preparation of a job that begins or ends, or that begins or ends to wait for its source.
     ///
-    /// - Returns: whether the job only waits now.
+    /// - Returns: Whether the job only waits now.
     func change(_ lease: JobLease, working difference: Int) -> Bool {
         entries.withLock { entries in
             guard var entry = entries[lease] else { return false }

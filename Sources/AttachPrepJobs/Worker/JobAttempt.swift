@@ -175,7 +175,7 @@ extension JobAttempt {
 
     /// Limits the budget to the time left until `notAfter`.
     ///
-    /// - Returns: whether the budget was reduced.
+    /// - Returns: Whether the budget was reduced.
     private func cut(_ request: inout AttachmentRequest, at date: Date) -> Bool {
         guard let notAfter = request.jobOptions.notAfter else { return false }
         let left = max(notAfter.timeIntervalSince(date), Self.budgetSecondsMin)
@@ -285,7 +285,7 @@ enum JobManifest {
     /// The manifest of work that was done for this job.
     static func made(_ manifest: Manifest, for job: ClaimedJob, waited: Double) -> Manifest {
         var manifest = manifest
-        manifest.timings.queue = rounded(manifest.timings.queue + waited)  // Bounded: floating-point arithmetic.
+        manifest.timings.queue = rounded(manifest.timings.queue + waited)  // Bounded: floating point.
         return manifest
     }
 

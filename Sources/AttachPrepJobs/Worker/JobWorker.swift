@@ -140,7 +140,7 @@ extension JobWorker {
             } catch {
                 dependencies.storeAvailability.failed(error)
                 failures += 1
-                // Bounded: floating-point arithmetic.
+                // Bounded: floating point.
                 pause = .seconds(min(Self.backOffSeconds * Double(1 << min(failures, 10)), Self.backOffSecondsMax))
             }
             await wakeSignal.wait(atMost: pause)
@@ -152,7 +152,7 @@ extension JobWorker {
 
     /// Claims jobs for the free capacity.
     ///
-    /// - Returns: whether all capacity is in use.
+    /// - Returns: Whether all capacity is in use.
     private func claim() async throws -> Bool {
         let (settings, store) = (dependencies.settings, dependencies.store)
         let waiting = dependencies.activeLeases.waiting

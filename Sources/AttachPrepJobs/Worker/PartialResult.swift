@@ -37,7 +37,7 @@ extension PreparationResult {
     /// The result of a source with its entry in the list of those that were tried, before those of failed fallbacks.
     fileprivate func tried(before later: [ManifestTriedSource]) -> PreparationResult {
         guard case .ended(var manifest, let freshness) = self else { return self }
-        // Bounded: lists.
+        // Bounded: array concatenation.
         manifest.source.tried = manifest.triedSources + (manifest.error == nil ? [] : later)
         return .ended(manifest, freshness)
     }
@@ -63,7 +63,7 @@ extension Manifest {
 extension JobAttempt {
     /// The preparation of a job's source, and meanwhile of its fallbacks.
     ///
-    /// - Returns: the result of the source; when it failed for good, that of a fallback, if one can be prepared.
+    /// - Returns: The result of the source; when it failed for good, that of a fallback, if one can be prepared.
     func preparedWithPartial(_ order: PreparationTask) async -> PreparationResult {
         var first = orderOfSource(order)
         guard partial.result == nil, let second = orderOfFallbacks(order) else {
@@ -125,7 +125,7 @@ extension JobAttempt {
 
     /// Stores a fallback's result and reports it, unless it failed or came too late.
     ///
-    /// - Returns: the fallbacks that failed.
+    /// - Returns: The fallbacks that failed.
     private func reportPartial(
         _ result: PreparationResult, _ order: PreparationTask, _ source: SourceProgress
     ) async -> [ManifestTriedSource] {
@@ -159,7 +159,7 @@ extension JobAttempt {
         }
         manifest.isPartial = true
         let source = RedactedURL.redact(job.request.source)
-        // Bounded: lists.
+        // Bounded: array concatenation.
         manifest.source.tried = [ManifestTriedSource(url: source, code: nil)] + manifest.triedSources
         manifest.source.url = source
         return manifest

@@ -105,7 +105,7 @@ struct StorageCircuitBreaker: Sendable, Hashable {
 
     /// Records that a result could not be stored.
     ///
-    /// - Returns: whether to log it: the breaker was closed, or had another reason.
+    /// - Returns: Whether to log it: the breaker was closed, or had another reason.
     mutating func fail(_ error: ManifestError, at now: ContinuousClock.Instant) -> Bool {
         // Jobs that ran at the same time fail at the same time; they count as one failure.
         if let opening, now < opening.retryAt { return opening.code != error.code }
@@ -119,7 +119,7 @@ struct StorageCircuitBreaker: Sendable, Hashable {
 
     /// Records that a result was stored.
     ///
-    /// - Returns: whether the breaker was open.
+    /// - Returns: Whether the breaker was open.
     mutating func succeed() -> Bool {
         defer { opening = nil }
         return opening != nil

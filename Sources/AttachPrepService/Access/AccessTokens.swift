@@ -81,7 +81,7 @@ public final class AccessTokens: Sendable {
         return Array(HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: SymmetricKey(data: digest)))
     }
 
-    /// Whether `text` is a caller's signature of `content`, in lower-case hexadecimal.
+    /// Whether `text` is a caller's signature of `content`, in lowercase hexadecimal.
     func signed(_ content: String, with text: String, by caller: String) -> Bool {
         guard let right = signature(of: content, by: caller) else { return false }
         return text.utf8.equalsInConstantTime(Array(right.hexadecimal.utf8))

@@ -31,7 +31,7 @@ struct Authenticator: Sendable {
 
     /// The name of the caller; nil for an endpoint without authentication.
     ///
-    /// - Throws: a problem with status 401, 403 or 429.
+    /// - Throws: A problem with status 401, 403 or 429.
     func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> String? {
         guard access != .anyone else { return nil }
         guard tokens.isRequired else { return "local" }
@@ -42,7 +42,7 @@ struct Authenticator: Sendable {
 
     /// The caller identified by the request's token or session cookie; nil without a valid one.
     ///
-    /// - Throws: a problem with status 403 for a session cookie sent from another site's page.
+    /// - Throws: A problem with status 403 for a session cookie sent from another site's page.
     func known(_ request: Request) throws -> String? {
         if let token = Self.token(in: request) { return tokens.caller(showing: token) }
         guard let caller = session.caller(of: request, tokens) else { return nil }
@@ -70,7 +70,7 @@ struct Authenticator: Sendable {
 
     /// Counts a request of a caller.
     ///
-    /// - Throws: a problem with status 429.
+    /// - Throws: A problem with status 429.
     func count(_ caller: String) throws {
         guard let seconds = requests.take(caller) else { return }
         throw Problem(.requestRateLimited, "Too many requests per second with this token; retry later.")

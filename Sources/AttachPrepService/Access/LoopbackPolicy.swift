@@ -32,7 +32,7 @@ enum LoopbackPolicy {
         return String(authority.prefix { $0 != ":" })
     }
 
-    /// The host of a URL, in lower case.
+    /// The host of a URL, in lowercase.
     static func host(ofURL url: String) -> String? {
         let parts = url.split(separator: "://", maxSplits: 1)
         guard parts.count == 2 else { return nil }

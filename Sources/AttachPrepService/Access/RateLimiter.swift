@@ -17,7 +17,7 @@ final class RateLimiter: Sendable {
         func filled(_ bucket: Bucket, at now: ContinuousClock.Instant) -> Bucket {
             // Bounded: instants of one clock.
             let seconds = (now - bucket.filledAt) / .seconds(1)
-            // Bounded: floating point, which does not trap.
+            // Bounded: floating point.
             return Bucket(level: min(capacity, bucket.level + seconds * perSecond), filledAt: now)
         }
     }
@@ -38,7 +38,7 @@ final class RateLimiter: Sendable {
 
     /// Takes one request from a name's bucket.
     ///
-    /// - Returns: nil if the request is allowed, else the seconds until the next one is.
+    /// - Returns: Nil if the request is allowed, else the seconds until the next one is.
     func take(_ name: String, at now: ContinuousClock.Instant = .now) -> Double? {
         state.withLock { state in
             guard state.perSecond > 0 else { return nil }
@@ -50,7 +50,7 @@ final class RateLimiter: Sendable {
                 bucket.level -= 1
                 return nil
             }
-            // Bounded: floating point, which does not trap.
+            // Bounded: floating point.
             return (1 - bucket.level) / state.perSecond
         }
     }

@@ -92,7 +92,7 @@ public struct ServeConfiguration: Sendable {
 
     /// The configuration with the current content of the file of `--config`.
     ///
-    /// - Throws: as `init`.
+    /// - Throws: As `init`.
     func reread() throws -> ServeConfiguration {
         var configuration = try ServeConfiguration(flags: flags, environment: environment, role: role)
         configuration.commit = commit

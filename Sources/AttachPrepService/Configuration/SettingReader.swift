@@ -88,7 +88,7 @@ package enum Quantity {
     private static func read(_ text: String, units: [(suffix: String, factor: Double)]) -> Double? {
         let unit = units.first { text.hasSuffix($0.suffix) }
         guard let number = Double(text.dropLast(unit?.suffix.count ?? 0)), number.isFinite else { return nil }
-        // Bounded: floating point, which does not trap.
+        // Bounded: floating point.
         return number * (unit?.factor ?? 1)
     }
 }

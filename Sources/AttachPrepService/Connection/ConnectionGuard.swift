@@ -183,7 +183,7 @@ struct PartWrittenEvent: Sendable {}
 extension Channel {
     /// Waits until the socket has accepted everything written before.
     ///
-    /// - Throws: if the connection closes first.
+    /// - Throws: If the connection closes first.
     func waitUntilSent() async throws {
         let promise = eventLoop.makePromise(of: Void.self)
         triggerUserOutboundEvent(PartWrittenEvent(), promise: promise)

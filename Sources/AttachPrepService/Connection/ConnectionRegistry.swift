@@ -150,7 +150,7 @@ enum ClientAddress {
     /// The client of an address: an IPv4 address, or the /64 network of an IPv6 address, which usually belongs to one
     /// client.
     ///
-    /// - Returns: nil for loopback and private addresses, which are not counted: they belong to proxies, load balancers
+    /// - Returns: Nil for loopback and private addresses, which are not counted: they belong to proxies, load balancers
     ///   and ingresses that carry the connections of all clients.
     static func counted(_ text: String?) -> String? {
         guard let address = text.flatMap({ IPAddress($0) }), AddressPolicy().blockedRange(of: address) == nil else {
@@ -227,7 +227,7 @@ enum ConnectionAdmission<ID: Hashable & Sendable>: Hashable, Sendable {
         open.compactMap { one in rank(one.activity, at: now).map { (one.id, $0) } }.min { $0.1 < $1.1 }?.0
     }
 
-    /// - Returns: nil for a connection that must not be evicted.
+    /// - Returns: Nil for a connection that must not be evicted.
     private static func rank(_ activity: ConnectionActivity, at now: NIODeadline) -> (Int, NIODeadline)? {
         switch activity {
         // Bounded: instants of one clock.

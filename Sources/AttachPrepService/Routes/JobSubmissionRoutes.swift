@@ -151,7 +151,7 @@ struct JSONLinesBatch {
         lines = try JSONLines(bytes, max: Limits.batchRequestsMax).lines
     }
 
-    /// - Throws: a problem that lists each invalid line.
+    /// - Throws: A problem that lists each invalid line.
     func submissions(_ intake: SubmissionValidator) async throws -> [JobSubmission] {
         var submissions: [JobSubmission] = []
         var faults: [Problem.Line] = []

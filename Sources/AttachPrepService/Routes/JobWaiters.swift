@@ -43,7 +43,7 @@ final class JobWaiters: Sendable {
 
     /// Waits until a job has ended (or `isEnough` holds), the deadline passes, or the service stops.
     ///
-    /// - Returns: the job as loaded last.
+    /// - Returns: The job as loaded last.
     /// - Throws: `request.not_found`.
     func end(
         of id: JobID, before deadline: ContinuousClock.Instant,

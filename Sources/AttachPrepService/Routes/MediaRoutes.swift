@@ -100,7 +100,7 @@ struct MediaEntity {
 
     /// The requested byte range; nil for the whole file.
     ///
-    /// - Throws: a problem with status 416 for a range beyond the end.
+    /// - Throws: A problem with status 416 for a range beyond the end.
     func range(asked request: Request) throws -> Range<Int>? {
         // Multiple ranges and unknown units are answered with the whole file (RFC 9110, 14.2).
         guard let field = request.headers[.range], holds(request.headers[.ifRange]) else { return nil }

@@ -195,7 +195,7 @@ final class CachedValue<Value: Sendable>: Sendable {
         (self.time, self.ask) = (time, ask)
     }
 
-    /// - Throws: the error of the computation, which is not cached.
+    /// - Throws: The error of the computation, which is not cached.
     func value(at now: ContinuousClock.Instant = .now) async throws -> Value {
         let (number, answer) = state.withLock { state in
             // Bounded: instants of one clock.

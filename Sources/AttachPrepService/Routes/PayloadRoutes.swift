@@ -187,7 +187,7 @@ struct PayloadJobs: Sendable {
     /// When the wait ends: after the preferred time, or the budget plus a grace period; never longer than `secondsMax`,
     /// which stays below the timeouts of common proxies.
     func deadline(of template: AttachmentRequest, preferring seconds: Double?) -> ContinuousClock.Instant {
-        // Bounded: floating point, which does not trap.
+        // Bounded: floating point.
         let needed = seconds ?? template.budgetSeconds + Limits.payloadWaitGraceSeconds
         return .now.advanced(by: .seconds(clamping: min(needed, secondsMax)))
     }
@@ -195,7 +195,7 @@ struct PayloadJobs: Sendable {
     /// The manifest of a request; a rejected one if the source is invalid, the first attempt failed, or the job did not
     /// end in time.
     ///
-    /// - Throws: errors of the service, and of the request that do not concern its source.
+    /// - Throws: Errors of the service, and of the request that do not concern its source.
     func manifest(of request: AttachmentRequest, before deadline: ContinuousClock.Instant) async throws -> Manifest {
         let submission: JobSubmission
         do {

@@ -34,7 +34,7 @@ struct ReceiptRoutes: Sendable {
         }
     }
 
-    /// - Throws: a problem with status 401 or 429 for an invalid token.
+    /// - Throws: A problem with status 401 or 429 for an invalid token.
     private func arrival(_ report: PushReceiptReport, from address: String) throws -> VerifiedReceipt {
         do {
             return try receiptService.arrival(report)
@@ -67,7 +67,7 @@ struct ReceiptRoutes: Sendable {
     /// Counts an invalid token. Receipts with a valid one are not counted: behind a proxy all devices have the same
     /// address.
     ///
-    /// - Throws: a problem with status 429.
+    /// - Throws: A problem with status 429.
     private func countWrongToken(of address: String) throws {
         guard let seconds = wrongTokens.take(address) else { return }
         throw Problem(.requestRateLimited, "Too many receipts without a valid token from this address; retry later.")

@@ -31,12 +31,12 @@ struct BoundedRequestBody {
         AttachPrepError(.requestTooLarge, "The request's body exceeds \(bytesMax) bytes; send less at a time.")
     }
 
-    /// The media type of the body, in lower case and without parameters.
+    /// The media type of the body, in lowercase and without parameters.
     var mediaType: String? {
         request.headers[.contentType]?.prefix { $0 != ";" }.trimmingSpaces.lowercased()
     }
 
-    /// - Throws: a problem with status 415 for a body of another type.
+    /// - Throws: A problem with status 415 for a body of another type.
     func requireJSON() throws {
         guard mediaType == JSONResponse.mediaType else {
             throw Problem(.requestInvalid, "The body must be JSON, with Content-Type: application/json.", status: 415)

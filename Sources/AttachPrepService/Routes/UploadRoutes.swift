@@ -66,7 +66,7 @@ final class UploadFile {
         }
     }
 
-    /// The SHA-256 of the bytes written, in lower-case hexadecimal.
+    /// The SHA-256 of the bytes written, in lowercase hexadecimal.
     var sha256: String { hash.finalize().hexadecimal }
 
     /// Writes the whole body.

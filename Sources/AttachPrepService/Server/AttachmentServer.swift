@@ -33,7 +33,7 @@ public struct AttachmentServer: Service {
     /// Serves until SIGTERM or SIGINT.
     ///
     /// - Parameter logLevel: the level of `logger`, which a reloaded configuration changes.
-    /// - Throws: the error that stopped the server, such as an address already in use.
+    /// - Throws: The error that stopped the server, such as an address already in use.
     public static func serve(
         _ configuration: ServeConfiguration, logger: Logger, logLevel: ProcessLogLevel
     ) async throws {

@@ -57,9 +57,9 @@ final class APNGDecoder: AnimationDecoder {
 
     private func file(of frame: APNGParser.Frame) throws -> [UInt8] {
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        // Bounded: lists.
+        // Bounded: array concatenation.
         let size = Self.bigEndian(frame.width) + Self.bigEndian(frame.height)
-        // Bounded: lists.
+        // Bounded: array concatenation.
         file += Self.chunk("IHDR", size + parser.headerRest) + parser.shared
         for range in frame.data { file += Self.chunk("IDAT", try window.run(range)) }
         return file + Self.chunk("IEND", [])
@@ -67,7 +67,7 @@ final class APNGDecoder: AnimationDecoder {
 
     private static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
         let checked = Array(type.utf8) + content
-        // Bounded: lists.
+        // Bounded: array concatenation.
         return bigEndian(content.count) + checked + bigEndian(Int(clamping: PNGChecksum.of(checked)))
     }
 

@@ -64,7 +64,7 @@ struct AnimationConversion {
         attachment.duration = found.entries.reduce(0.0) { $0 + Double($1.hundredths) / 100 }
         rendered.attachment = attachment
         if case .animationFrame(let number) = conversion.request.picture {
-            // Bounded: a list.
+            // Bounded: array concatenation.
             let position = (found.entries.firstIndex { $0.frame > number } ?? found.entries.count) - 1
             rendered.attachmentPosition = .frame(max(0, position))
             rendered.sourcePosition = .frame(number)

@@ -47,7 +47,7 @@ package struct FrameTiming: Sendable, Hashable {
 
     /// The written frame that shows a source frame: the last one that is not later.
     package func position(of frame: Int) -> Int {
-        // Bounded: a list.
+        // Bounded: array concatenation.
         max(0, (entries.firstIndex { $0.frame > frame } ?? entries.count) - 1)
     }
 

@@ -16,7 +16,7 @@ struct GIFEncoder {
         precondition((1...0xFFFF).contains(width) && (1...0xFFFF).contains(height), "a GIF's sides have 16 bits")
         self.loopCount = loopCount
         writer = GIFFrameWriter(width: width, height: height, settings: settings)
-        // Bounded throughout: lists.
+        // Bounded throughout: array concatenation.
         bytes =
             GIFBlocks.header(width: width, height: height, palette: settings.sharedPalette)
             + GIFBlocks.loops(loopCount)
@@ -43,7 +43,7 @@ struct GIFEncoder {
         guard let frame = waiting else { return }
         let written = writer.write(frame.pixels, next: next, hundredths: min(frame.hundredths, 0xFFFF))
         frameBytes.append(written.count)
-        // Bounded: a list.
+        // Bounded: array concatenation.
         bytes += written
     }
 
@@ -51,7 +51,7 @@ struct GIFEncoder {
     mutating func finish() -> [UInt8] {
         writeWaiting(next: nil)
         waiting = nil
-        // Bounded: lists.
+        // Bounded: array concatenation.
         return bytes + GIFBlocks.trailer
     }
 

@@ -41,7 +41,7 @@ struct AudioConversion {
         var media = rendered(fitted.bytes, seconds: fitted.seconds)
         let report = AudioReport(source: source, bytesMax: file.bytesMax, full: ladder.full, fitted: fitted)
         media.concessions = report.concessions
-        // Bounded: lists.
+        // Bounded: array concatenation.
         media.warnings += report.warnings
         media.isDegraded = report.isDegraded
         return media

@@ -129,7 +129,7 @@ package enum MagicMIMEType {
         case unsupportedMedia
         /// A document, an archive, a program, text.
         case notMedia
-        /// Unknown to libmagic: the decoders decide.
+        /// Unknown to libmagic: the decoders are tried.
         case anything
     }
 

@@ -215,7 +215,8 @@ enum ISOBoxSearch {
 }
 
 extension Limits {
-    /// Boxes at the top level: four hours of half-second fragments are 28,800 pairs; more is an attack.
+    /// Boxes at the top level: four hours of half-second fragments are 28,800 pairs; 100,000 is far above any real
+    /// file.
     package static let boxesMax = 100_000
     /// A compressed index of a QuickTime movie, decompressed: an hour's is 5 MB.
     static let packedIndexBytesMax = 20_000_000

@@ -114,7 +114,7 @@ final class PacketInspection {
 
     /// End of the last video or audio sample in seconds.
     var duration: Double? {
-        // Bounded: lists.
+        // Bounded: array concatenation.
         let shown = [movie.video].compactMap { $0 } + movie.audio
         return shown.compactMap { times(of: $0)?.end }.max().map { max(0, $0).roundedToMicroseconds }
     }

@@ -145,7 +145,7 @@ struct JoinTimeline {
         if isTail { return usable.last }
         // Bounded: floating point.
         let seconds = usable.map { one in usable.reduce(0) { $0 + (one.isContinued(by: $1) ? $1.seconds : 0) } }
-        // The first one of several with as many seconds.
+        // The first of several with the same duration.
         return zip(usable, seconds).first { $0.1 == seconds.max() }?.0
     }
 

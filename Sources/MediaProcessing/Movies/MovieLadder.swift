@@ -275,7 +275,7 @@ struct MovieShape: Sendable, Hashable {
         let sides = [
             2160, 1440, 1080, 900, 720, 600, 540, 480, 432, 360, 288, 240, 192, Limits.movieShortSidePixelsFloor,
         ]
-        // Bounded: lists.
+        // Bounded: array concatenation.
         return [self] + sides.filter { Double($0) < Double(shortSide) * 0.95 }.map(shrunk)
     }
 

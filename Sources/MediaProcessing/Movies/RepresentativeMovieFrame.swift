@@ -25,7 +25,7 @@ enum RepresentativeMovieFrame {
         if best(found, duration: duration)?.score ?? 0 < FrameScore.good
             || found.count < MovieFrameSampler.keyframesWanted
         {
-            // Bounded: a list.
+            // Bounded: array concatenation.
             found += try readingMedia { try probe.decoded(from: found.map(\.time), duration: duration) }
         }
         return best(found, duration: duration)?.time ?? 0

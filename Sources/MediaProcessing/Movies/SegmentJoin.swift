@@ -42,7 +42,7 @@ struct SegmentJoin {
                 "The segments are over the limit of \(request.bytesMax.grouped) bytes; request a shorter `clip`.")
         } catch MovieEncodeError.muxerFailed(let error) {
             throw error.attachPrepError(
-                .mediaUnsupported, "The streams of the segments do not fit into an MP4; link another variant.")
+                .mediaUnsupported, "The streams of the segments do not fit into an MP4; use another variant.")
         }
     }
 

@@ -7,7 +7,7 @@ import SafeArithmetic
 ///
 /// libheif supports more variants, but decodes HEVC at half the speed, and converts every tile to RGB.
 enum HEIFDecoder {
-    /// Nil for a HEIF that is not plain or cannot be decoded this way; that is no verdict on the file.
+    /// Nil for a HEIF that is not plain or cannot be decoded this way; the file may still be intact.
     ///
     /// - Throws: `media.too_many_pixels`, `deadline.exceeded`.
     static func decode(source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant) throws -> PlanarImage? {
@@ -88,7 +88,7 @@ final class HEIFToneMapping {
 }
 
 extension PlainHEIF {
-    /// The transfer curve according to the container; nil where only the coded image says.
+    /// The transfer curve according to the container; nil where only the coded image declares it.
     var declaredTransfer: StreamDescription.Transfer? {
         switch codePoints?.transfer {
         case nil, 0, 2: nil
@@ -100,7 +100,7 @@ extension PlainHEIF {
 }
 
 extension Limits {
-    /// Pixels of an HDR tile; a larger image that is a single tile is reduced to as many.
+    /// Pixels of an HDR tile; a larger image that is a single tile is reduced to this size.
     static let hdrTilePixelsMax = 25_000_000
 }
 

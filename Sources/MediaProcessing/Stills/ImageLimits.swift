@@ -173,7 +173,7 @@ struct DecodingMemory {
     ///
     /// - Throws: `media.too_many_pixels` when they exceed the limit.
     static func coefficientBytes(_ window: ByteWindow) throws -> Int {
-        // A file whose segments cannot be parsed may still decode; then the decoder decides.
+        // A file whose segments cannot be parsed may still decode; then decoding is tried.
         guard let header = try? JPEGSegments.parseHeader(window) else { return 0 }
         return try coefficientBytes(header)
     }

@@ -153,7 +153,7 @@ struct ImageRenderer {
         return rendered
     }
 
-    /// Fast path for plain files; nil where it does not apply or fails, and libvips decides.
+    /// Fast path for plain files; nil where it does not apply or fails; libvips is used then.
     private func renderReducedDirectly(_ box: ThumbnailRendition, _ arrival: ArrivingFile? = nil) throws
         -> RenderedMedia?
     {
@@ -369,8 +369,8 @@ extension ImageRenderer {
 
 /// Runs decoders that are faster than libvips, but support fewer files.
 enum FastPath {
-    /// Nil for a file that the body cannot decode; that is no verdict on the file: libvips, which supports more,
-    /// decides.
+    /// Nil for a file that the body cannot decode; it may still be intact, and libvips, which supports more, is used
+    /// then.
     ///
     /// - Throws: `deadline.exceeded`.
     static func attempt<Result>(_ body: () throws -> Result?) throws -> Result? {

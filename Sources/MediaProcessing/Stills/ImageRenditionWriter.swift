@@ -43,7 +43,7 @@ struct ImageRenditionWriter {
             rendition: rendition, isPNG: request.format == .png, sourceBytes: sourceBytes, pace: pace)
         let result = try ladder.encode(image)
         rendered.attachment = RenderedAttachment(try write(result.still, to: .attachment))
-        // Bounded: lists.
+        // Bounded: array concatenation.
         rendered.concessions += result.concessions
         if pace.isShort, !result.concessions.isEmpty { rendered.degrade("The image was encoded in less detail") }
     }

@@ -140,7 +140,7 @@ struct JPEGLadder {
         let note = "JPEG quality was lowered to \(found.quality) to fit \(bytesText(bytesMax))"
         return LadderResult(
             still: EncodedImage(.jpeg, found.bytes, of: image),
-            // Bounded: lists.
+            // Bounded: array concatenation.
             concessions: sizeNote(image, original) + (found.quality < full.quality ? [note] : []))
     }
 

@@ -94,7 +94,7 @@ struct PNGLadder {
         let isReduced = found.image.width < original.width || found.image.height < original.height
         return LadderResult(
             still: EncodedImage(.png, found.bytes, of: found.image),
-            // Bounded: lists.
+            // Bounded: array concatenation.
             concessions: [paletteNote] + (isReduced ? [reducedNote(found.image, bytesMax)] : []))
     }
 

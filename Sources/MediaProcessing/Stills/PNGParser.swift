@@ -105,7 +105,7 @@ package struct PNGParser: Sendable, Hashable {
 }
 
 extension Limits {
-    /// Chunks of a PNG: 100 MB in the usual chunks of 8 KB are 12,500; more is an attack.
+    /// Chunks of a PNG: 100 MB in the usual chunks of 8 KB are 12,500; 100,000 is far above any real file.
     static let pngChunksMax = 100_000
     /// Compressed text of a PNG: it may expand a thousandfold each time the file is opened.
     static let pngPackedTextBytesMax = 250_000

@@ -106,7 +106,7 @@ struct PNGThumbnailer {
         (self.decoder, self.deadline) = (decoder, deadline)
     }
 
-    /// The thumbnail for a box; nil when the file cannot be decoded this way, which is no verdict on the file.
+    /// The thumbnail for a box; nil when this decoder does not support the file, which may still be intact.
     ///
     /// - Throws: `deadline.exceeded`.
     func thumbnail(in box: ThumbnailRendition) throws -> RowThumbnailer.Thumbnail? {

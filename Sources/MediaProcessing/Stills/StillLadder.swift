@@ -150,7 +150,7 @@ package enum JFIFHeader {
     package static func withHeader(_ jpeg: [UInt8]) -> [UInt8] {
         precondition(jpeg.starts(with: [0xFF, 0xD8]), "a JPEG begins with SOI")
         guard jpeg[3] != 0xE0 else { return jpeg }
-        // Bounded: lists.
+        // Bounded: array concatenation.
         return jpeg[..<2] + segment + jpeg[2...]
     }
 }

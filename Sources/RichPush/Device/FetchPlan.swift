@@ -128,7 +128,7 @@ public struct FetchDeadline: Sendable, Hashable {
 
     /// The seconds that a download started now may take; nil when too few remain to start one.
     public func secondsLeft(after elapsed: Double) -> Double? {
-        // Bounded: floating point, which does not trap.
+        // Bounded: floating point.
         let left = seconds - elapsed - Limits.deviceReserveSeconds
         return left >= min(Limits.deviceFetchSecondsMin, seconds / 4) ? left : nil
     }

@@ -93,7 +93,7 @@ struct DialectMedia {
         }
         var found = matches.compactMap { item($0, location, in: top) }
         hideOthers(&found, location, in: top)
-        // Bounded: lists.
+        // Bounded: array concatenation.
         items += found
     }
 
@@ -131,7 +131,7 @@ struct DialectMedia {
     private func fields(
         _ location: MediaLocation, _ match: PatternMatch, in top: PayloadValue
     ) -> [MediaLocation.Field: PayloadPath] {
-        // Bounded: lists.
+        // Bounded: array concatenation.
         ([location.fields] + location.otherFields).reduce(into: [:]) { found, fields in
             for (field, pattern) in fields where found[field] == nil {
                 let path = pattern.path(choosing: match.choices)
@@ -248,7 +248,7 @@ struct ParsedMediaOptions {
     private static func movieTime(_ value: PayloadValue) -> Double? {
         guard let ticks = value["value"].flatMap(number), let scale = value["timescale"].flatMap(number), scale > 0
         else { return nil }
-        // Bounded: floating point, which does not trap.
+        // Bounded: floating point.
         let seconds = ticks / scale
         return seconds.isFinite ? seconds : nil
     }
@@ -318,7 +318,7 @@ package enum MediaAddress {
             byte > 0x20 && byte < 0x7F && !invalidURLBytes.contains(byte)
                 ? String(Unicode.Scalar(byte)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
         }.joined()
-        // Bounded: text.
+        // Bounded: string concatenation.
         return address[..<path] + rest
     }
 

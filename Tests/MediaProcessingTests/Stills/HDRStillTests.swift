@@ -42,8 +42,8 @@ import Testing
         try GeneratedMedia.run("heif-enc", [source.path, "-o", path, "-q", "90"])
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
         // ITU-T H.273: the numbers of the curves.
-        let labelled = try HEIFColorProperty.added(to: bytes, curve: curve == "smpte2084" ? 16 : 18)
-        try Data(labelled).write(to: URL(fileURLWithPath: path))
+        let labeled = try HEIFColorProperty.added(to: bytes, curve: curve == "smpte2084" ? 16 : 18)
+        try Data(labeled).write(to: URL(fileURLWithPath: path))
         return path
     }
 

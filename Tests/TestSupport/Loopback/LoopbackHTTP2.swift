@@ -12,7 +12,7 @@ public enum LoopbackHTTP2 {
     }
 
     public static let endStream: UInt8 = 0x1
-    public static let acknowledgement: UInt8 = 0x1
+    public static let acknowledgment: UInt8 = 0x1
     public static let endHeaders: UInt8 = 0x4
 
     /// One frame; `declaring` overrides its length field.
@@ -52,7 +52,7 @@ public enum LoopbackHTTP2 {
         LoopbackResponse(
             [
                 .send(frame(.settings, stream: 0, settings)), .receive(until: { frames(in: $0).contains(.headers) }),
-                .send(frame(.settings, flags: acknowledgement, stream: 0)),
+                .send(frame(.settings, flags: acknowledgment, stream: 0)),
             ] + steps)
     }
 

@@ -99,7 +99,7 @@ public struct LoopbackRequest: Sendable {
     public let method: String
     /// The request target as received, query included.
     public let target: String
-    /// Names in lower case.
+    /// Names in lowercase.
     public let headers: [String: String]
     /// `Content-Length` bytes; empty without that header.
     public let body: Data

@@ -25,7 +25,7 @@ struct CredentialClient: Sendable {
     /// - Parameters:
     ///   - service: The name of the service for messages, such as "the token service sts.amazonaws.com".
     ///   - secondsMax: The most time for each attempt.
-    /// - Returns: a complete response of any status.
+    /// - Returns: A complete response of any status.
     /// - Throws: `publish.unavailable`, `publish.denied` for an invalid URL or an oversized response, `cancelled`.
     func send(
         _ method: HTTPClientRequest.Method, _ url: String, headers: [(name: String, value: String)] = [],
