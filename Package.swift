@@ -161,7 +161,7 @@ let package = Package(
         module(
             "AttachPrepJobs",
             [
-                "AttachPrep", "Linux", "SafeArithmetic",
+                "AttachPrep", "FileIO", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -188,7 +188,7 @@ let package = Package(
         module(
             "JetStreamQueue",
             [
-                "SQLiteQueue", "AttachPrepJobs", "AttachPrep", "NATS", "SafeArithmetic",
+                "SQLiteQueue", "AttachPrepJobs", "AttachPrep", "NATS", "FileIO", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

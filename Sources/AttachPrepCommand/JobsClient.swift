@@ -70,11 +70,10 @@ struct JobsClientOptionGroup: ParsableArguments {
 
     private func token() throws -> String? {
         guard let tokenFile else { return ProcessInfo.processInfo.environment["ATTACHPREP_TOKEN"] }
-        guard let data = FileManager.default.contents(atPath: tokenFile) else {
+        guard let tokens = TokenFile.tokens(in: tokenFile) else {
             throw ValidationError("Cannot read the --token-file \(tokenFile); check its path and permissions.")
         }
-        let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
-        return lines.map { $0.filter { !$0.isWhitespace } }.first { !$0.isEmpty && !$0.hasPrefix("#") }
+        return tokens.first
     }
 
     /// Runs work with a client; prints an error. The command exits with 1 if the work fails or returns false.

@@ -11,19 +11,7 @@ struct PayloadReport: Encodable {
         let address: String
         /// `url`, `file` (of the app), or `other`.
         let kind: String
-        let type: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case path, address, kind, type
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var values = encoder.container(keyedBy: CodingKeys.self)
-            try values.encode(path, forKey: .path)
-            try values.encode(address, forKey: .address)
-            try values.encode(kind, forKey: .kind)
-            try values.encode(type, forKey: .type)
-        }
+        @Nullable private(set) var type: String?
     }
 
     /// The index in an array of payloads; nil for a single payload.
@@ -59,9 +47,7 @@ struct PayloadReport: Encodable {
 
     /// One line of JSON.
     func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+        try JSONEncoder.singleLine.text(self)
     }
 
     /// The text output.

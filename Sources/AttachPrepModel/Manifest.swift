@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import RichPush
 
 /// The result of one request: source, outcome, files and attachment options.
@@ -46,6 +47,25 @@ public struct Manifest: Codable, Sendable, Hashable {
         self.source = source
         timings = ManifestTimings()
         warnings = []
+    }
+}
+
+extension Manifest {
+    /// The file name of the manifest in a result's folder.
+    public static let fileName = "manifest.json"
+
+    /// One line of JSON, keys in alphabetical order.
+    ///
+    /// - Throws: What `JSONEncoder` throws; every value of a manifest can be encoded.
+    public func json() throws -> String.UTF8View {
+        try JSONEncoder.singleLine.text(self).utf8
+    }
+
+    /// Decodes a manifest.
+    ///
+    /// - Throws: What `JSONDecoder` throws.
+    public init(json: some Sequence<UInt8>) throws {
+        self = try JSONDecoder().decode(Manifest.self, from: Data(json))
     }
 }
 

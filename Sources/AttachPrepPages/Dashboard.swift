@@ -95,10 +95,8 @@ struct PageConstants: Encodable {
 
     /// A line of JavaScript that defines the constants.
     static var script: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Cannot fail: all values are finite numbers and strings.
-        let json = (try? encoder.encode(PageConstants())).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        let json = (try? JSONEncoder.singleLine.text(PageConstants())) ?? "{}"
         // "use strict" must be the first statement of the bundled script.
         return "\"use strict\";\nconst attachprepFacts = Object.freeze(\(json));\n"
     }

@@ -59,9 +59,7 @@ public struct ReportPage: Encodable, Sendable {
     }
 
     private func json() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(self)
+        try JSONEncoder.singleLine.encode(self)
     }
 
     /// Replaces `<` with `\u003c`, so that no string in the JSON can end the script element.

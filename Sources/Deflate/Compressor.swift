@@ -39,8 +39,9 @@ internal import SafeArithmetic
 ///
 /// C: `libdeflate_crc32` of libdeflate.
 package enum CRC32 {
-    package static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        unsafe bytes.withUnsafeBytes { unsafe libdeflate_crc32(0, $0.baseAddress, $0.count) }
+    /// - Parameter preceding: The checksum of the bytes before these; 0 when they are the first.
+    package static func checksum(_ bytes: ArraySlice<UInt8>, after preceding: UInt32 = 0) -> UInt32 {
+        unsafe bytes.withUnsafeBytes { unsafe libdeflate_crc32(preceding, $0.baseAddress, $0.count) }
     }
 }
 

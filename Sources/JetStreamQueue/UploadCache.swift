@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import FileIO
 import FoundationEssentials
 import Glibc
 package import RichPush
@@ -163,37 +164,22 @@ final class CacheFile: Sendable {
 
     func read(_ count: Int, at offset: Int) async throws -> [UInt8] {
         try await lane.run { [self] in
-            var bytes = [UInt8](repeating: 0, count: count)
-            var done = 0
-            while done < count {
-                let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                    unsafe pread(
-                        // Bounded: at most the size of a file.
-                        descriptor, buffer.baseAddress.map { unsafe $0 + done }, count - done, off_t(offset + done))
-                }
-                if got < 0, errno == EINTR { continue }
-                guard got > 0 else { throw StorageErrors.file(got < 0 ? errno : EIO) }
-                done += got  // Bounded: at most the size of a file.
+            let bytes = try Self.storing { () throws(FileIOError) in
+                try FileIO.bytes(descriptor, at: offset, count: count)
             }
+            guard bytes.count == count else { throw StorageErrors.file(EIO) }
             return bytes
         }
     }
 
     func write(_ bytes: [UInt8], at offset: Int) async throws {
         try await lane.run { [self] in
-            var done = 0
-            while done < bytes.count {
-                let put = unsafe bytes.withUnsafeBytes { buffer in
-                    unsafe pwrite(
-                        // Bounded: at most the size of a file.
-                        descriptor, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done,
-                        off_t(offset + done))  // Bounded: at most the size of a file.
-                }
-                if put < 0, errno == EINTR { continue }
-                guard put > 0 else { throw StorageErrors.file(put < 0 ? errno : EIO) }
-                done += put  // Bounded: at most the size of a file.
-            }
+            try Self.storing { () throws(FileIOError) in try FileIO.write(bytes, to: descriptor, at: offset) }
         }
+    }
+
+    private static func storing<Result>(_ body: () throws(FileIOError) -> Result) throws -> Result {
+        do { return try body() } catch { throw StorageErrors.file(error.code) }
     }
 }
 

@@ -99,7 +99,7 @@ extension TraceContext.TraceID: CustomStringConvertible {
 enum TraceState {
     /// The entries of a header, or nil when one is invalid. Entries over the limit of bytes are removed from the end.
     static func valid(_ text: String) -> String? {
-        let entries = text.split(separator: ",", omittingEmptySubsequences: true).map(trimmed).filter { !$0.isEmpty }
+        let entries = text.split(separator: ",", omittingEmptySubsequences: true).map(\.trimmingSpaces).filter { !$0.isEmpty }
         let keys = entries.map { $0.prefix { $0 != "=" } }
         guard entries.count <= entriesMax, entries.allSatisfy(isEntry), Set(keys).count == keys.count else {
             return nil
@@ -118,12 +118,6 @@ enum TraceState {
     private static let entriesMax = 32
     /// What the specification asks every system to hand on.
     private static let bytesMax = 512
-
-    private static func trimmed(_ entry: Substring) -> Substring {
-        var entry = entry.drop { $0 == " " || $0 == "\t" }
-        while entry.last == " " || entry.last == "\t" { entry.removeLast() }
-        return entry
-    }
 
     private static func isEntry(_ entry: Substring) -> Bool {
         guard let separator = entry.firstIndex(of: "=") else { return false }

@@ -73,15 +73,12 @@ package struct PNGEncoder: Sendable, Hashable {
     }
 
     private func file(_ compressed: [UInt8]) -> [UInt8] {
-        // Bounded: array concatenation. 8 bits a sample, with the only methods there are of compression, filters and no interlacing.
-        let header = bigEndian(width) + bigEndian(height) + [8, colorType, 0, 0, 0]
-        var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        // Bounded: the compressed bytes are in memory.
-        file.reserveCapacity(compressed.count + 64)
-        append("IHDR", header, to: &file)
-        append("IDAT", compressed, to: &file)
-        append("IEND", [], to: &file)
-        return file
+        // Bounded: array concatenation. 8 bits a sample, with the only methods there are of compression, filters and no
+        // interlacing.
+        let header = PNGChunk.bigEndian(width) + PNGChunk.bigEndian(height) + [8, colorType, 0, 0, 0]
+        let chunks = [PNGChunk.bytes("IHDR", header), PNGChunk.bytes("IDAT", compressed), PNGChunk.bytes("IEND", [])]
+        // Bounded: array concatenation.
+        return PNGChunk.signature + chunks.joined()
     }
 
     private var colorType: UInt8 {
@@ -91,20 +88,6 @@ package struct PNGEncoder: Sendable, Hashable {
         case 3: 2
         default: 6
         }
-    }
-
-    private func append(_ type: String, _ content: [UInt8], to file: inout [UInt8]) {
-        // Bounded throughout: array concatenation.
-        file += bigEndian(content.count)
-        let start = file.count
-        file += Array(type.utf8)
-        file += content
-        file += bigEndian(Int(clamping: CRC32.checksum(file[start...])))
-    }
-
-    private func bigEndian(_ value: Int) -> [UInt8] {
-        let value = UInt32(truncatingIfNeeded: value)
-        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 }
 

@@ -44,26 +44,6 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
     }
 
     private var row: Row {
-        switch tableKind {
-        case .image: imageRow
-        case .audio: audioRow
-        case .movie: movieRow
-        }
-    }
-
-    private var tableKind: MediaKind {
-        switch self {
-        case .jpeg, .png, .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .svg, .icon, .photoshop, .jpeg2000, .jpegXL:
-            .image
-        case .mpegProgramStream, .mpeg1Video, .mpeg2Video, .mpeg4, .avi, .quickTime, .m4v, .threeGPP, .threeGPP2, .webm,
-            .matroska, .mpegTransportStream, .flashVideo, .windowsMedia, .oggVideo, .mxf, .digitalVideo, .realMedia,
-            .flash:
-            .movie
-        default: .audio
-        }
-    }
-
-    private var imageRow: Row {
         switch self {
         case .jpeg: Row(.image, "image/jpeg", .jpeg)
         case .png: Row(.image, "image/png", .png)
@@ -78,12 +58,7 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
         case .icon: Row(.image, "image/vnd.microsoft.icon")
         case .photoshop: Row(.image, "image/vnd.adobe.photoshop")
         case .jpeg2000: Row(.image, "image/jp2")
-        default: Row(.image, "image/jxl")
-        }
-    }
-
-    private var audioRow: Row {
-        switch self {
+        case .jpegXL: Row(.image, "image/jxl")
         case .aiff: Row(.audio, "audio/aiff", .aiff)
         case .aifc: Row(.audio, "audio/x-aifc")
         case .wave: Row(.audio, "audio/wav", .wave)
@@ -113,12 +88,7 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
         case .dff: Row(.audio, "audio/x-dff")
         case .realAudio: Row(.audio, "audio/x-pn-realaudio")
         case .dts: Row(.audio, "audio/vnd.dts")
-        default: Row(.audio, "audio/midi")
-        }
-    }
-
-    private var movieRow: Row {
-        switch self {
+        case .midi: Row(.audio, "audio/midi")
         case .mpegProgramStream: Row(.movie, "video/mpeg", .mpeg)
         case .mpeg1Video: Row(.movie, "video/mpeg", .mpeg)
         case .mpeg2Video: Row(.movie, "video/mpeg", .mpeg2Video)
@@ -137,7 +107,7 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
         case .mxf: Row(.movie, "application/mxf")
         case .digitalVideo: Row(.movie, "video/x-dv")
         case .flash: Row(.movie, "application/x-shockwave-flash")
-        default: Row(.movie, "application/vnd.rn-realmedia")
+        case .realMedia: Row(.movie, "application/vnd.rn-realmedia")
         }
     }
 }

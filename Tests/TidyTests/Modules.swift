@@ -33,13 +33,15 @@ enum Modules {
             "Linux",
         ],
         "OTLP": ["SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep"],
-        "AttachPrepJobs": ["SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "Linux"],
+        "AttachPrepJobs": [
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "FileIO", "Linux",
+        ],
         "SQLiteQueue": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs", "Linux",
         ],
         "JetStreamQueue": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs",
-            "SQLiteQueue", "NATS",
+            "SQLiteQueue", "NATS", "FileIO",
         ],
         "AttachPrepPages": ["RichPush", "AttachPrepModel"],
         "AttachPrepService": [

@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func `The command needs the service's token, which can be changed without a restart`() async throws {
-        let tokens = try bench.folder.write("an-old-token-for-tests\n", to: "tokens")
+        let tokens = try bench.folder.write("# of tests\n an-old-token-for-tests of 2026\n", to: "tokens")
         let service = try await bench.start(["--token-file", tokens])
         #expect(try await bench.command(["jobs", "list", "--url", service.url]).run().exitCode == 1)
         let arguments = ["jobs", "list", "--url", service.url, "--token-file", tokens]

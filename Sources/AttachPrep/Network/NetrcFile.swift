@@ -1,4 +1,5 @@
 package import AttachPrepModel
+internal import FileIO
 internal import FoundationEssentials
 internal import RichPush
 internal import SafeArithmetic

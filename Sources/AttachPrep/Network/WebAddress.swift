@@ -13,7 +13,7 @@ package struct WebAddress: Sendable, Hashable {
     ///
     /// - Throws: `source.invalid_url`, or `source.scheme_not_allowed` for anything but http and https.
     package init(_ text: String, httpsOnly: Bool = false) throws(AttachPrepError) {
-        let text = Self.trimmed(text)
+        let text = String(text.trimmingWhitespace)
         let shown = RedactedURL.excerpt(text)
         guard text.utf8.count <= Limits.urlBytesMax else { throw .longURL(text.utf8.count) }
         if let scheme = Self.schemeWritten(in: text), !Self.schemes.contains(scheme) {
@@ -44,7 +44,7 @@ package struct WebAddress: Sendable, Hashable {
     ///
     /// - Throws: The same errors as `init`.
     package func following(_ location: String) throws(AttachPrepError) -> WebAddress {
-        let location = Self.trimmed(location)
+        let location = String(location.trimmingWhitespace)
         if let scheme = Self.schemeWritten(in: location), !Self.schemes.contains(scheme) {
             throw .scheme(scheme, RedactedURL.excerpt(location))
         }
@@ -75,11 +75,6 @@ package struct WebAddress: Sendable, Hashable {
     var basicAuthorization: String? { url.credentials.map(\.basicAuthorization) }
 
     private static let schemes: Set<String> = ["http", "https"]
-
-    private static func trimmed(_ text: String) -> String {
-        let start = text.drop(while: \.isWhitespace)
-        return String(start.reversed().drop(while: \.isWhitespace).reversed())
-    }
 
     /// The scheme of "scheme:…", but not of "host:8080/…".
     private static func schemeWritten(in text: String) -> String? {

@@ -207,9 +207,7 @@ public struct PayloadFailure: Encodable, Sendable {
     ///
     /// - Throws: What `JSONEncoder` throws; every value can be encoded.
     public func json() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(self))
+        Array(try JSONEncoder.singleLine.encode(self))
     }
 }
 
@@ -229,9 +227,7 @@ extension PayloadResult {
     ///
     /// - Throws: What `JSONEncoder` throws; every value of a result can be encoded.
     public func json() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let rest = try encoder.encode(Remainder(manifests: manifests, warnings: warnings))
+        let rest = try JSONEncoder.singleLine.encode(Remainder(manifests: manifests, warnings: warnings))
         return Array(#"{"payload":"#.utf8) + payload + Array(",".utf8) + rest.dropFirst()
     }
 

@@ -1,6 +1,7 @@
 internal import AttachPrep
 public import AttachPrepModel
 internal import Crypto
+internal import FileIO
 internal import FoundationEssentials
 public import Logging
 package import RichPush
@@ -112,19 +113,17 @@ public final class WebhookSecrets: Sendable {
     }
 
     private static func read(file: String) throws(AttachPrepError) -> [WebhookSecret] {
-        guard let data = FileManager.default.contents(atPath: file), data.count <= fileBytesMax else {
+        guard let entries = SmallFile.entries(of: file, bytesMax: fileBytesMax) else {
             throw AttachPrepError(
                 .requestInvalid,
                 "The file of webhook secrets cannot be read, or is larger than \(fileBytesMax.grouped) bytes; "
                     + "correct --webhook-secret-file.")
         }
-        let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
-            .map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
-        guard !lines.isEmpty else {
+        guard !entries.isEmpty else {
             throw AttachPrepError(
                 .requestInvalid, "The file of webhook secrets contains no secret; correct --webhook-secret-file.")
         }
-        return try read(lines, in: "the file of webhook secrets")
+        return try read(entries.map { $0.filter { !$0.isWhitespace } }, in: "the file of webhook secrets")
     }
 
     private static func read(_ texts: [String], in location: String) throws(AttachPrepError) -> [WebhookSecret] {

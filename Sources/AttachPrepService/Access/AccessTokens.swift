@@ -1,6 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import Crypto
+import FileIO
 import FoundationEssentials
 public import Logging
 package import RichPush
@@ -102,26 +103,27 @@ public final class AccessTokens: Sendable {
     }
 }
 
-private struct TokenFile: Sendable {
+/// A file with one token a line; after white space a line may go on with a comment.
+package struct TokenFile: Sendable {
     let path: String
+
+    /// Nil if the file cannot be read or is larger than `tokenFileBytesMax`.
+    package static func tokens(in path: String) -> [String]? {
+        SmallFile.entries(of: path, bytesMax: Limits.tokenFileBytesMax)?.map { String($0.prefix { !$0.isWhitespace }) }
+    }
 
     /// Identifies the version of the file; nil if it does not exist.
     var stamp: FileStamp? { FileStamp(path) }
 
     func read() throws -> (tokens: [String], stamp: FileStamp?) {
         let stamp = stamp
-        guard let content = FileManager.default.contents(atPath: path), content.count <= Limits.tokenFileBytesMax
-        else {
+        guard let tokens = TokenFile.tokens(in: path) else {
             throw AttachPrepError(
                 .requestInvalid,
                 "The file of --token-file (ATTACHPREP_TOKEN_FILE) is unreadable or larger than "
                     + "\(Limits.tokenFileBytesMax) bytes; write one token a line.",
                 detail: path)
         }
-        let tokens = String(decoding: content, as: UTF8.self).split(whereSeparator: \.isNewline)
-            .map { $0.trimmingPrefix(while: \.isWhitespace) }
-            .map { String($0.prefix { !$0.isWhitespace }) }
-            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
         try AccessTokens.check(tokens, where: "A line of --token-file (ATTACHPREP_TOKEN_FILE)")
         return (tokens, stamp)
     }

@@ -1,6 +1,7 @@
 import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
+import FileIO
 import FoundationEssentials
 public import JetStreamQueue
 import RichPush
@@ -226,10 +227,10 @@ extension SettingReader {
     }
 
     private static func content(of path: String) throws -> String {
-        guard let data = FileManager.default.contents(atPath: path) else {
+        guard let text = SmallFile.text(of: path, bytesMax: Limits.tokenFileBytesMax) else {
             throw AttachPrepError(.requestInvalid, "The file is not readable.")
         }
-        return String(decoding: data, as: UTF8.self)
+        return text
     }
 
     /// Adds the setting's flag or variable to the message of an error.

@@ -1,4 +1,5 @@
 import AttachPrepModel
+import PNG
 import RichPush
 import Vips
 
@@ -56,24 +57,11 @@ final class APNGDecoder: AnimationDecoder {
     // MARK: Wrapping a frame as PNG
 
     private func file(of frame: APNGParser.Frame) throws -> [UInt8] {
-        var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        // Bounded: array concatenation.
-        let size = Self.bigEndian(frame.width) + Self.bigEndian(frame.height)
-        // Bounded: array concatenation.
-        file += Self.chunk("IHDR", size + parser.headerRest) + parser.shared
-        for range in frame.data { file += Self.chunk("IDAT", try window.run(range)) }
-        return file + Self.chunk("IEND", [])
-    }
-
-    private static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
-        let checked = Array(type.utf8) + content
-        // Bounded: array concatenation.
-        return bigEndian(content.count) + checked + bigEndian(Int(clamping: PNGChecksum.of(checked)))
-    }
-
-    private static func bigEndian(_ number: Int) -> [UInt8] {
-        // Bounded: four bytes.
-        (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+        // Bounded throughout: array concatenation.
+        let size = PNGChunk.bigEndian(frame.width) + PNGChunk.bigEndian(frame.height)
+        var file = PNGChunk.signature + PNGChunk.bytes("IHDR", size + parser.headerRest) + parser.shared
+        for range in frame.data { file += PNGChunk.bytes("IDAT", try window.run(range)) }
+        return file + PNGChunk.bytes("IEND", [])
     }
 
     // MARK: Compositing
@@ -199,9 +187,11 @@ struct APNGParser {
 
     /// The data gets a new checksum when it is wrapped, so the file's own is verified here.
     private static func check(at offset: Int, length: Int, of window: ByteWindow) throws {
+        // Bounded throughout: the chunk lies in the file.
         let declared = try window.bigEndian(at: offset + length, bytes: 4)
-        let computed = try PNGChecksum.of(offset - 4..<offset + length, in: window)
-        if Int(computed) != declared { throw window.broken("wrong checksum at \(offset)") }
+        var computed: UInt32 = 0
+        try window.forEachPart(of: offset - 4..<offset + length) { computed = PNGChunk.checksum($0, after: computed) }
+        if Int(clamping: computed) != declared { throw window.broken("wrong checksum at \(offset)") }
     }
 }
 
@@ -209,49 +199,22 @@ extension ByteWindow {
     /// Reads a range of any length, window by window.
     func run(_ range: Range<Int>) throws -> [UInt8] {
         guard range.lowerBound >= 0, range.upperBound <= size else { throw cut }
-        // Bounded throughout: the range lies in the file.
         var bytes: [UInt8] = []
         bytes.reserveCapacity(range.count)
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            let count = min(Limits.parseWindowBytes, range.upperBound - offset)
-            bytes += try whole(at: offset, count: count)
-            offset += count
-        }
+        // Bounded: array concatenation.
+        try forEachPart(of: range) { bytes += $0 }
         return bytes
     }
-}
 
-/// The CRC-32 of a PNG's chunks.
-///
-/// Source: W3C, "Portable Network Graphics, Third Edition", annex D.
-enum PNGChecksum {
-    private static let table: [UInt32] = (0..<256).map { number in
-        (0..<8).reduce(UInt32(clamping: number)) { value, _ in
-            value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1
-        }
-    }
-
-    static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        ~folded(bytes, into: ~0)
-    }
-
-    /// The checksum of a range of any length, without holding all of it in memory.
-    static func of(_ range: Range<Int>, in window: ByteWindow) throws -> UInt32 {
-        var value: UInt32 = ~0
+    /// Calls `body` with a range of the file, window by window.
+    func forEachPart(of range: Range<Int>, _ body: ([UInt8]) -> Void) throws {
         var offset = range.lowerBound
         while offset < range.upperBound {
             // Bounded throughout: the range lies in the file.
             let count = min(Limits.parseWindowBytes, range.upperBound - offset)
-            value = folded(try window.whole(at: offset, count: count), into: value)
+            body(try whole(at: offset, count: count))
             offset += count
         }
-        return ~value
-    }
-
-    private static func folded(_ bytes: some Sequence<UInt8>, into value: UInt32) -> UInt32 {
-        // Bounded: one byte.
-        bytes.reduce(value) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
     }
 }
 

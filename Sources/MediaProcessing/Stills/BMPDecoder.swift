@@ -78,6 +78,7 @@ package struct BMPHeader: Sendable, Hashable {
         static let runs4 = 2
         static let bitFields = 3
         static let alphaBitFields = 6
+        static let all: Set<Int> = [none, runs8, runs4, bitFields, alphaBitFields]
     }
 
     /// - Throws: `media.corrupt` for a header that contradicts itself, `media.unsupported` for JPEG or PNG inside,
@@ -89,7 +90,7 @@ package struct BMPHeader: Sendable, Hashable {
         guard header.width > 0, header.height > 0, depths.contains(header.depth), header.pixelOffset >= 26 else {
             throw window.broken("BMP header")
         }
-        guard [0, 1, 2, 3, 6].contains(header.compression) else {
+        guard Compression.all.contains(header.compression) else {
             throw AttachPrepError(.mediaUnsupported, "The BMP contains another file format; send a JPEG or a PNG.")
         }
         if header.width.multiplied(clamping: header.height) > Limits.imagePixelsMax {

@@ -16,8 +16,6 @@ package struct PNGParser: Sendable, Hashable {
     package private(set) var delaysMilliseconds: [Int] = []
     /// Number of plays of an animation; 0 is infinite.
     package private(set) var loopCount = 1
-    /// Whether the default image, which viewers of stills show, is not part of the animation.
-    package private(set) var hasSeparateStill = false
 
     private var isDeclaredAnimated = false
     private var hasData = false
@@ -82,7 +80,6 @@ package struct PNGParser: Sendable, Hashable {
                 throw window.broken("more than \(Limits.pngPackedTextBytesMax) bytes of compressed text")
             }
         case "IDAT":
-            if !hasData { hasSeparateStill = isDeclaredAnimated && delaysMilliseconds.isEmpty }
             hasData = true
         default:
             if chunks == 1 { throw window.broken("the first chunk is not IHDR") }

@@ -205,6 +205,10 @@ struct RequestIdentityTests {
         #expect(try identity { _ in } == identity { $0.waitSeconds = 3 })
     }
 
+    @Test func `The id of a request with default options is the same in every version`() throws {
+        #expect(try identity { _ in }.id == "419411f4bd72a023629ed3d80b254b0d")
+    }
+
     @Test func `Other options and headers change the id`() throws {
         #expect(try identity { _ in }.id != identity { $0.options.thumbnailWidth = 5 }.id)
         #expect(try identity { _ in }.id != identity { $0.headers = ["Authorization": "x"] }.id)

@@ -42,13 +42,11 @@ import Testing
         #expect(parser.isAnimated)
         #expect(parser.delaysMilliseconds == [100, 50])
         #expect(parser.loopCount == 3)
-        #expect(!parser.hasSeparateStill)
     }
 
     @Test func `An image before the first frame control is not part of the animation`() throws {
         let parser = try parse(
             signature + header + animation(plays: 0) + data + control(1, 10) + chunk("fdAT") + control(1, 10) + end)
-        #expect(parser.hasSeparateStill)
         #expect(parser.frames == 2)
     }
 

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import Glibc
+import FileIO
 import RichPush
 import Synchronization
 
@@ -50,29 +50,6 @@ final class AWSProfileReader: Sendable {
         guard written.hasPrefix("~/"), let home = environment.value("HOME") else { return written }
         // Bounded: string concatenation.
         return home + written.dropFirst()
-    }
-}
-
-/// Reads small files, such as tokens, at once.
-enum SmallFile {
-    /// The text of a file, truncated after `bytesMax` bytes; nil if it cannot be read.
-    static func text(of path: String, bytesMax: Int) -> String? {
-        // Not blocking: the path may be that of a pipe.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count < bytesMax {
-            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                unsafe read(descriptor, buffer.baseAddress, buffer.count)
-            }
-            guard count >= 0 else { return nil }
-            guard count > 0 else { break }
-            // Bounded: array concatenation.
-            bytes += chunk.prefix(count)
-        }
-        return String(decoding: bytes.prefix(bytesMax), as: UTF8.self)
     }
 }
 

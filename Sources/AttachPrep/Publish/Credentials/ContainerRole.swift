@@ -1,4 +1,5 @@
 import AttachPrepModel
+import FileIO
 import FoundationEssentials
 import RichPush
 
