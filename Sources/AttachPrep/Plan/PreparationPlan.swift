@@ -116,10 +116,8 @@ struct PreparationPlanner {
     private func images(_ frame: FrameSelection?) -> RenderRequest? {
         guard let frame else { return nil }
         var render = RenderRequest(format: media.format, picture: frame)
-        let options = request.options
-        render.thumbnail = ThumbnailRendition(
-            width: options.thumbnailWidth, height: options.thumbnailHeight, fit: options.thumbnailFit)
-        render.crop = media.kind == .audio ? nil : options.crop
+        render.thumbnail = request.options.thumbnailBox
+        render.crop = media.kind == .audio ? nil : request.options.crop
         return render
     }
 

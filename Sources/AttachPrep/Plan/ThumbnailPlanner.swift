@@ -65,6 +65,13 @@ struct ThumbnailPlanner {
     }
 }
 
+extension RequestOptions {
+    /// What a media process needs to make the thumbnail: of the plan, and of its prediction, which must be equal.
+    var thumbnailBox: ThumbnailRendition {
+        ThumbnailRendition(width: thumbnailWidth, height: thumbnailHeight, fit: thumbnailFit)
+    }
+}
+
 /// Predicts the thumbnail that a movie's plan will need when only its format is known. Pure.
 struct ThumbnailPrediction {
     /// The format that identification found.
@@ -76,8 +83,7 @@ struct ThumbnailPrediction {
     var thumbnail: ExpectedThumbnail? {
         let options = request.options
         guard format?.kind == .movie, options.crop == nil, !isTooLarge else { return nil }
-        let box = ThumbnailRendition(
-            width: options.thumbnailWidth, height: options.thumbnailHeight, fit: options.thumbnailFit)
+        let box = options.thumbnailBox
         switch options.thumbnailTime {
         case .at(let seconds): return ExpectedThumbnail(box: box, seconds: seconds)
         case .auto: return nil
