@@ -99,7 +99,7 @@ extension TraceContext.TraceID: CustomStringConvertible {
 enum TraceState {
     /// The entries of a header, or nil when one is invalid. Entries over the limit of bytes are removed from the end.
     static func valid(_ text: String) -> String? {
-        let entries = text.split(separator: ",", omittingEmptySubsequences: true).map(\.trimmingSpaces).filter { !$0.isEmpty }
+        let entries = text.split(separator: ",").map(\.trimmingSpaces).filter { !$0.isEmpty }
         let keys = entries.map { $0.prefix { $0 != "=" } }
         guard entries.count <= entriesMax, entries.allSatisfy(isEntry), Set(keys).count == keys.count else {
             return nil
