@@ -44,7 +44,7 @@ final class UploadCache: Sendable {
     func written(_ upload: UploadInProgress, bytes: Int) async throws -> CacheFile {
         let path = upload.path
         let isWhole = try await lane.run { ContentFiles.size(path) == bytes }
-        guard isWhole else { throw StorageErrors.file(EIO) }
+        guard isWhole else { throw StorageErrors.fileError(EIO) }
         return try await open(path, O_RDONLY)
     }
 
@@ -72,7 +72,7 @@ extension UploadCache {
             guard unsafe rename(path, copy) != 0 else { return }
             let code = errno
             unsafe unlink(path)
-            throw StorageErrors.file(code)
+            throw StorageErrors.fileError(code)
         }
     }
 
@@ -93,7 +93,7 @@ extension UploadCache {
         let task = fetches.withLock { fetches -> Task<Void, any Error> in
             if let task = fetches[id] { return task }
             let task = Task {
-                defer { self.forget(id) }
+                defer { self.removeFetch(id) }
                 try await work()
             }
             fetches[id] = task
@@ -102,7 +102,7 @@ extension UploadCache {
         try await task.value
     }
 
-    private func forget(_ id: MediaID) {
+    private func removeFetch(_ id: MediaID) {
         fetches.withLock { $0[id] = nil }
     }
 
@@ -151,7 +151,7 @@ final class CacheFile: Sendable {
     /// - Throws: `output.not_writable`, `output.no_space`.
     init(path: String, _ flags: CInt, on lane: BlockingThread) throws {
         let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StorageErrors.file(errno) }
+        guard descriptor >= 0 else { throw StorageErrors.fileError(errno) }
         self.path = path
         self.descriptor = descriptor
         self.lane = lane
@@ -172,7 +172,7 @@ final class CacheFile: Sendable {
                         descriptor, buffer.baseAddress.map { unsafe $0 + done }, count - done, off_t(offset + done))
                 }
                 if got < 0, errno == EINTR { continue }
-                guard got > 0 else { throw StorageErrors.file(got < 0 ? errno : EIO) }
+                guard got > 0 else { throw StorageErrors.fileError(got < 0 ? errno : EIO) }
                 done += got  // Bounded: at most the size of a file.
             }
             return bytes
@@ -190,7 +190,7 @@ final class CacheFile: Sendable {
                         off_t(offset + done))  // Bounded: at most the size of a file.
                 }
                 if put < 0, errno == EINTR { continue }
-                guard put > 0 else { throw StorageErrors.file(put < 0 ? errno : EIO) }
+                guard put > 0 else { throw StorageErrors.fileError(put < 0 ? errno : EIO) }
                 done += put  // Bounded: at most the size of a file.
             }
         }
