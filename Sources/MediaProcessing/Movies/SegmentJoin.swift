@@ -91,7 +91,7 @@ struct SegmentJoin {
         var main: JoinedStream?
         var audio: (stream: JoinedStream, description: StreamDescription)?
         for (index, run) in timeline.runs.enumerated() {
-            let (opened, other) = try openFiles(run)
+            let (opened, other) = try openFiles(of: run)
             guard let stream = opened.main, run.scan.isContinued(by: stream) else { throw Self.segmentsChanged }
             var runAudio = Self.audio(of: opened, other)
             if index == 0 {
@@ -118,7 +118,7 @@ struct SegmentJoin {
     /// A run, and the file with its audio if that is another one.
     private typealias RunFiles = (main: OpenRun, audio: OpenRun?)
 
-    private func openFiles(_ run: JoinTimeline.Run) throws -> RunFiles {
+    private func openFiles(of run: JoinTimeline.Run) throws -> RunFiles {
         (try open(request.tracks[0][run.index], of: 0), try openAudioRun(run.scan.number))
     }
 
@@ -137,7 +137,7 @@ struct SegmentJoin {
         }
         if let first = found(first) { return first }
         for run in later {
-            if let next = found(try openFiles(run)) { return next }
+            if let next = found(try openFiles(of: run)) { return next }
         }
         return nil
     }
