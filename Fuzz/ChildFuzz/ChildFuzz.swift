@@ -36,12 +36,12 @@ import RichPush
         var request = request(&input)
         request.source = try source(input.byte())
         engine.begin(input)
-        let asked = request
+        let requested = request
         if inspects {
-            let report = Waiting.result { await preparer.inspect(asked) }
+            let report = Waiting.result { await preparer.inspect(requested) }
             Invariant.hold((try? JSONEncoder().encode(report)) != nil, "a report can be written")
         } else {
-            let manifest = Waiting.result { await preparer.prepare(asked) }
+            let manifest = Waiting.result { await preparer.prepare(requested) }
             engine.scribble()
             try check(manifest)
         }

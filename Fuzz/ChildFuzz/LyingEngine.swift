@@ -205,9 +205,9 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
                 media.attachment = attachment
             }
         }
-        if case .movieTime(let seconds) = request.picture { media.sourcePosition = .seconds(seconds) }
-        if case .representative = request.picture { media.sourcePosition = .seconds(7) }
-        if case .animationFrame(let number) = request.picture { media.sourcePosition = .frame(number) }
+        if case .movieTime(let seconds) = request.frameSelection { media.sourcePosition = .seconds(seconds) }
+        if case .representative = request.frameSelection { media.sourcePosition = .seconds(7) }
+        if case .animationFrame(let number) = request.frameSelection { media.sourcePosition = .frame(number) }
         if input.byte() & 1 == 1 { media.attachmentPosition = media.sourcePosition }
         if input.byte() & 3 == 3 {
             media.concessions = ["the sound was left out"]

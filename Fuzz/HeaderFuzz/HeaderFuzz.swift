@@ -56,10 +56,10 @@ import RichPush
 
     private static func checkFreshness(_ head: ResponseHead) {
         guard let address = try? WebAddress("https://cdn.example/") else { return }
-        let asked = Date(timeIntervalSince1970: 1_795_294_262)
-        let freshness = SourceFreshness(head, requestedAt: asked, by: address)
+        let requestedAt = Date(timeIntervalSince1970: 1_795_294_262)
+        let freshness = SourceFreshness(head, requestedAt: requestedAt, by: address)
         if let until = freshness.freshUntil {
-            let seconds = until.timeIntervalSince(asked)
+            let seconds = until.timeIntervalSince(requestedAt)
             Invariant.hold(seconds > 0 && seconds <= Limits.freshSecondsMax, "freshness is limited")
         }
         let lines = ConditionalRequest(freshness.validators, for: address, isFirst: true)?.headerLines ?? []

@@ -38,7 +38,7 @@ import WebP
     private static func done(_ parser: ()) -> AnyHashable { true }
 
     private static func drawing(_ bytes: [UInt8]) throws {
-        guard let depth = try DrawingDepth(bytes, deadline: .now + .seconds(60)) else { return }
+        guard let depth = try SVGDepth(bytes, deadline: .now + .seconds(60)) else { return }
         let elements = bytes.count { $0 == UInt8(ascii: "<") }
         Invariant.hold((0...elements).contains(depth.elements), "no element is inside of itself")
         Invariant.hold((0...depth.elements).contains(depth.layers), "an element has one layer")
@@ -68,10 +68,10 @@ import WebP
     private static func webP(_ window: ByteWindow) throws -> AnyHashable {
         guard let webP = try PlainWebP(window) else { return false }
         Invariant.hold(
-            webP.picture.lowerBound >= 12 && webP.picture.upperBound <= window.size, "the image is inside the file")
+            webP.imageData.lowerBound >= 12 && webP.imageData.upperBound <= window.size, "the image is inside the file")
         let (width, height) = (webP.storedWidth, webP.storedHeight)
         guard width > 0, height > 0, width * height <= 1_000_000 else { return true }
-        let found = try? WebPDecoder.decode(window.all(in: webP.picture), width: width, height: height) {}
+        let found = try? WebPDecoder.decode(window.all(in: webP.imageData), width: width, height: height) {}
         return found?.luma.count == width * height
     }
 

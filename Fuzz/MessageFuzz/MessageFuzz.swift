@@ -50,7 +50,7 @@ import RichPush
     /// A pending call of each kind; the outputs of the render have 100 bytes.
     private static let jobs: [PendingMediaCall] = {
         let file = output.descriptor
-        var render = RenderRequest(format: .jpeg, picture: .still)
+        var render = RenderRequest(format: .jpeg, frameSelection: .still)
         render.attachment = .still(StillRendition(bytesMax: 1_000))
         render.thumbnail = ThumbnailRendition(width: 30, height: 30, fit: .contain)
         render.crop = .smart(.square)

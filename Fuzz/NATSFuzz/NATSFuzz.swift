@@ -181,7 +181,7 @@ import Synchronization
             let begun = try await queue.beginUpload()
             let bytes = [UInt8](repeating: 7, count: 300_000)
             guard FileManager.default.createFile(atPath: begun.path, contents: Data(bytes)) else { return }
-            let upload = try await queue.keep(begun, bytes: bytes.count, sha256: String(repeating: "a", count: 64))
+            let upload = try await queue.store(begun, bytes: bytes.count, sha256: String(repeating: "a", count: 64))
             guard let found = try await queue.upload(upload.id) else { return }
             try? FileManager.default.removeItem(atPath: found.path)
             _ = try await queue.file(of: found)

@@ -103,13 +103,13 @@ import Synchronization
             request.validators = SourceValidators(entityTag: "\"v\(Content.firstVersion)\"", lastModified: nil)
         }
         let tooLarge = AttachPrepError(.downloadTooLarge, "The file is too large.")
-        let asked = Mutex(0)
+        let requested = Mutex(0)
         let isAccepted = Mutex(false)
         let result: Result<DownloadedFile, any Error>
         do {
             result = .success(
                 try await downloader.download(request, into: wish.descriptor) { bytes, isComplete in
-                    let turn = asked.withLock { count in
+                    let turn = requested.withLock { count in
                         count += 1
                         return count
                     }

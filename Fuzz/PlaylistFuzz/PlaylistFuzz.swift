@@ -35,7 +35,7 @@ import RichPush
         }
         guard let clip = try? PlaylistClip(media, seconds: seconds) else { return }
         Invariant.hold((1...Limits.clipSegmentsMax).contains(clip.segments.count), "a clip is bounded")
-        Invariant.hold(clip.segments.allSatisfy { !$0.isMissing }, "and has no missing segment")
+        Invariant.hold(clip.segments.allSatisfy { !$0.isGap }, "and has no missing segment")
     }
 
     private static func check(_ range: ResourceRange?) {

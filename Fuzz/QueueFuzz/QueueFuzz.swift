@@ -35,7 +35,7 @@ import NATS
 
     /// The sequence number read without a JSON parser must be the one a parser reads.
     private static func checkAnswer(_ bytes: [UInt8]) {
-        guard let number = PublishAck.number(in: bytes) else { return }
+        guard let number = PublishAck.sequence(in: bytes) else { return }
         // A stream name with invalid UTF-8 or control characters is not JSON; no server has such a stream.
         guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(bytes)) else { return }
         Invariant.hold(answer.seq == number, "both readers give the same number")

@@ -241,11 +241,11 @@ extension AttachmentPreparer {
     ) {
         let folder = output
         let files = try await dependencies.blocking.run { try PreviewFiles(source: path, output: folder) }
-        var request = RenderRequest(format: path.hasSuffix(".png") ? .png : .jpeg, picture: .still)
+        var request = RenderRequest(format: path.hasSuffix(".png") ? .png : .jpeg, frameSelection: .still)
         request.thumbnail = ThumbnailRendition(width: sidePixels, height: sidePixels, fit: .contain)
-        let (asked, deadline) = (request, ContinuousClock.now + .seconds(Limits.budgetSeconds))
+        let (requested, deadline) = (request, ContinuousClock.now + .seconds(Limits.budgetSeconds))
         let rendered = try await dependencies.engine.withSlot(.render) { engine in
-            try await engine.render(asked, source: files.source, outputs: [files.made], deadline: deadline)
+            try await engine.render(requested, source: files.source, outputs: [files.made], deadline: deadline)
         }
         guard let image = rendered.thumbnail else {
             throw AttachPrepError(.internal, "The media process wrote no preview image; try again.")

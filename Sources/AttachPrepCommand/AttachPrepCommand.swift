@@ -50,14 +50,14 @@ struct AttachPrepCommand: AsyncParsableCommand {
     /// - Parameter command: the command that ran; nil if the command line could not be parsed.
     private static func leave(with error: any Error, of command: (any ParsableCommand.Type)?) async -> Never {
         if StandardStreams.hasLostResults {
-            StandardStreams.note(
+            StandardStreams.printNote(
                 "attachprep: Writing to standard output failed; the results are in the output folder.")
         }
         if let end = error as? ExitCodeError { Glibc.exit(end.rawValue) }
         let code = exitCode(for: error)
         var text = code.isSuccess ? fullMessage(for: error) : usage(error, of: command)
         if code.isSuccess, text == Version.text { text += await Version.details() }
-        if code.isSuccess { StandardStreams.result(text) } else { StandardStreams.note(text) }
+        if code.isSuccess { StandardStreams.result(text) } else { StandardStreams.printNote(text) }
         Glibc.exit(code.isSuccess ? ExitCodeError.ready.rawValue : ExitCodeError.wrongUsage.rawValue)
     }
 

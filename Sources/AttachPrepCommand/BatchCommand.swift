@@ -45,7 +45,7 @@ struct BatchCommand: AsyncParsableCommand {
         let run = BatchRun(
             total: lines.count, format: report.format, output: session.outputFolder, collector: collector)
         let start = ContinuousClock.now
-        let end = await Interruption.watch {
+        let end = await Interruption.cancellingOnInterrupt {
             await session.each(lines, inOrder: false) { line in
                 await run.work(on: line, session: session, defaults: defaults, resume: output.resume)
             } show: {
@@ -114,7 +114,7 @@ final class BatchRun: Sendable {
         } catch {
             record(line) { _ in }
             let manifest = Manifest(rejecting: AttachmentRequest(source: line.source), error)
-            await slot?.keep(manifest, in: nil, session.preparer)
+            await slot?.store(manifest, in: nil, session.preparer)
             return manifest
         }
     }
@@ -147,10 +147,10 @@ final class BatchRun: Sendable {
         progress?.finish()
         let (summary, finished) = state.withLock { ($0.summary, $0.finished) }
         let display = StandardStreams.errors
-        for line in summary.lines(for: display) { StandardStreams.note(display.paragraph(line)) }
+        for line in summary.lines(for: display) { StandardStreams.printNote(display.paragraph(line)) }
         let left = lines.count { !finished.contains($0.number) }
         guard left > 0 else { return }
-        StandardStreams.note(
+        StandardStreams.printNote(
             "\(left.grouped) of \(lines.count.grouped) not processed; run the command again with --resume.")
     }
 }

@@ -217,7 +217,7 @@ struct QueueCheck: Codable, Sendable {
         return "\(name) nats-server \(version)\(sync ?? "")"
     }
 
-    private static func line(_ part: QueueDiagnostics.Part) -> String {
+    private static func line(_ part: QueueDiagnostics.StreamSummary) -> String {
         let name = "     \(TerminalText.column(part.name, 26))"
         guard let messages = part.messages, let bytes = part.bytes, let replicas = part.replicas else {
             return "\(name) created by the first process that starts"

@@ -128,14 +128,14 @@ struct HTTPJobsClient: JobsClient {
         }
     }
 
-    private struct Problem: Decodable {
+    private struct ProblemResponse: Decodable {
         var code: ErrorCode
         var detail: String
     }
 
     /// The error of a problem response (RFC 9457).
     private static func problem(_ answer: HTTPClientResponse) -> AttachPrepError {
-        guard let problem = try? JSONDecoder().decode(Problem.self, from: Data(answer.body)) else {
+        guard let problem = try? JSONDecoder().decode(ProblemResponse.self, from: Data(answer.body)) else {
             return AttachPrepError(.internal, "The service responded with HTTP status \(answer.status).")
         }
         return AttachPrepError(problem.code, problem.detail)

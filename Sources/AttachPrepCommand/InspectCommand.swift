@@ -20,7 +20,7 @@ struct InspectCommand: AsyncParsableCommand {
     func run() async throws {
         let (sources, request, format) = (sources, request, report.format)
         let session = try await PreparerSession(machine: machine, output: nil, report: report)
-        let reports = await Interruption.watch {
+        let reports = await Interruption.cancellingOnInterrupt {
             var reports: [InspectionReport] = []
             for source in sources where !Task.isCancelled {
                 let inspected = await Self.inspect(source, request: request, session: session)

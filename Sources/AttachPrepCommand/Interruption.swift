@@ -4,7 +4,9 @@ import Glibc
 /// Handles Ctrl-C and SIGTERM.
 enum Interruption {
     /// Runs work until it is done: the first signal cancels it, so that it cleans up, the second ends the process.
-    static func watch<Result: Sendable>(_ work: @escaping @Sendable () async -> Result) async -> Result {
+    static func cancellingOnInterrupt<Result: Sendable>(
+        _ work: @escaping @Sendable () async -> Result
+    ) async -> Result {
         let (interruption, continuation) = AsyncStream.makeStream(of: Never.self)
         // Installed before the work begins, so that no signal ends the process without cleanup.
         let handler = SignalHandler(SIGINT, SIGTERM) { number in

@@ -91,7 +91,7 @@ struct PayloadCommand: AsyncParsableCommand {
         let page = try preview.file()
         let collector = page.map { _ in ReportCollector(.preview, count: input.mediaCount) }
         let work = try PayloadWork(self, session: await session(requests: input.mediaCount), collector: collector)
-        let end = await Interruption.watch { () async -> Result<PayloadResult, any Error> in
+        let end = await Interruption.cancellingOnInterrupt { () async -> Result<PayloadResult, any Error> in
             do { return .success(try await work.rewritten(input)) } catch { return .failure(error) }
         }
         await work.session.shutdown()
@@ -109,7 +109,7 @@ struct PayloadCommand: AsyncParsableCommand {
         let (dialect, formatter) = (try payload.row(), try self.formatter)
         let session = try await session(requests: lines.count)
         let work = try PayloadWork(self, session: session)
-        let end = await Interruption.watch {
+        let end = await Interruption.cancellingOnInterrupt {
             await session.each(lines, inOrder: true) { (line: PayloadLines.Line) -> PayloadOutput in
                 do {
                     let result = try await work.rewritten(PayloadInput(line.bytes, dialect: dialect))

@@ -25,7 +25,7 @@ struct PayloadOutput: CommandResult {
 
     func show() {
         let prefix = line.map { "line \($0): " } ?? ""
-        for note in notes { StandardStreams.note("attachprep: \(prefix)\(note.escapingControls)") }
+        for note in notes { StandardStreams.printNote("attachprep: \(prefix)\(note.escapingControls)") }
         if let json { StandardStreams.result(json) }
         if !lines.isEmpty { StandardStreams.result(lines) }
     }

@@ -30,7 +30,7 @@ struct PrepareCommand: AsyncParsableCommand {
         let collector = page.map { _ in ReportCollector(.preview, count: sources.count) }
         let session = try await PreparerSession(
             machine: machine, output: output, publish: publish, report: report, requests: sources.count)
-        let end = await Interruption.watch {
+        let end = await Interruption.cancellingOnInterrupt {
             await session.each(Array(sources.enumerated()), inOrder: true) { number, source in
                 await session.prepare(source, resume: output.resume, collector: collector?.slot(number)) {
                     try request.request(for: source)

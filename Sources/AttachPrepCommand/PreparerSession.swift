@@ -66,7 +66,7 @@ struct PreparerSession: Sendable {
             return await prepared(request, collector)
         } catch {
             let manifest = Manifest(rejecting: AttachmentRequest(source: source), error)
-            await collector?.keep(manifest, in: nil, preparer)
+            await collector?.store(manifest, in: nil, preparer)
             return manifest
         }
     }
@@ -74,7 +74,7 @@ struct PreparerSession: Sendable {
     /// The result of an earlier run, if it still matches the request.
     func finished(_ request: AttachmentRequest, _ collector: ReportCollector.Slot?) async -> Manifest? {
         guard let manifest = await preparer.finished(request) else { return nil }
-        await collector?.keep(manifest, in: folder(of: manifest), preparer)
+        await collector?.store(manifest, in: folder(of: manifest), preparer)
         return manifest
     }
 
@@ -83,7 +83,7 @@ struct PreparerSession: Sendable {
         order.onWaiting = { [gate] in gate.waits($0) }
         if let collector, !preparer.keepsFolders {
             // Collects the files before they are published and deleted here.
-            order.onFiles = { await collector.keep($0, in: $1, preparer) }
+            order.onFiles = { await collector.store($0, in: $1, preparer) }
         }
         guard case .ended(let manifest, _) = await preparer.prepare(order) else {
             preconditionFailure("unreachable: no validators were sent")
@@ -93,7 +93,7 @@ struct PreparerSession: Sendable {
         if isKept {
             collector.complete(manifest)
         } else {
-            await collector.keep(manifest, in: folder(of: manifest), preparer)
+            await collector.store(manifest, in: folder(of: manifest), preparer)
         }
         return manifest
     }

@@ -15,7 +15,7 @@ final class ReportCollector: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        var budget: EmbeddingBudget
+        var limits: EmbeddingLimits
         var items: [Int: ReportItem] = [:]
         var slotsGiven = 0
     }
@@ -24,7 +24,7 @@ final class ReportCollector: Sendable {
     init(_ kind: ReportPage.Kind, count: Int) {
         self.kind = kind
         shrinksThumbnails = count > Limits.reportFullThumbnailsMax
-        state = Mutex(State(budget: EmbeddingBudget(kind)))
+        state = Mutex(State(limits: EmbeddingLimits(kind)))
     }
 
     /// The slot of a result, identified by its position on the page.
@@ -36,9 +36,9 @@ final class ReportCollector: Sendable {
         /// Stores a result with its files; a cancelled one is dropped.
         ///
         /// - Parameter folder: the folder of its files; nil if they are not on disk.
-        func keep(_ manifest: Manifest, in folder: String?, _ preparer: AttachmentPreparer) async {
-            guard manifest.error?.code != .cancelled else { return collector.forget(number) }
-            await collector.keep(manifest, number: number, folder: folder, text: text, preparer: preparer)
+        func store(_ manifest: Manifest, in folder: String?, _ preparer: AttachmentPreparer) async {
+            guard manifest.error?.code != .cancelled else { return collector.remove(number) }
+            await collector.store(manifest, number: number, folder: folder, text: text, preparer: preparer)
         }
 
         /// Replaces the manifest of a stored result with the final one, which contains the published URLs.
@@ -64,12 +64,12 @@ final class ReportCollector: Sendable {
         state.withLock { state in state.items.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    private func forget(_ number: Int) {
+    private func remove(_ number: Int) {
         state.withLock { _ = $0.items.removeValue(forKey: number) }
     }
 
     /// Stores a result and those of its files that fit into the embedding budget.
-    private func keep(
+    private func store(
         _ manifest: Manifest, number: Int, folder: String?, text: NotificationText, preparer: AttachmentPreparer
     ) async {
         var item = ReportItem(manifest: manifest, text: text)
@@ -89,12 +89,12 @@ final class ReportCollector: Sendable {
         if shrinksThumbnails, thumbnail.bytes > Self.smallBytes {
             let side = Limits.reportThumbnailSidePixels
             guard let previewImage = try? await preparer.previewImage(ofFile: path, sidePixels: side),
-                state.withLock({ $0.budget.takesThumbnail(bytes: previewImage.bytes.count) })
+                state.withLock({ $0.limits.takesThumbnail(bytes: previewImage.bytes.count) })
             else { return nil }
             let text = Data(previewImage.bytes).base64EncodedString()
             return EmbeddedFile(type: previewImage.type.mimeType, base64: text)
         }
-        guard state.withLock({ $0.budget.takesThumbnail(bytes: thumbnail.bytes) }) else { return nil }
+        guard state.withLock({ $0.limits.takesThumbnail(bytes: thumbnail.bytes) }) else { return nil }
         return await Self.file(path, type: thumbnail.mimeType, preparer)
     }
 
@@ -102,7 +102,7 @@ final class ReportCollector: Sendable {
         of manifest: Manifest, in folder: String, _ preparer: AttachmentPreparer
     ) async -> EmbeddedFile? {
         guard let attachment = manifest.attachment,
-            state.withLock({ $0.budget.takesAttachment(bytes: attachment.bytes) })
+            state.withLock({ $0.limits.takesAttachment(bytes: attachment.bytes) })
         else { return nil }
         return await Self.file("\(folder)/\(attachment.file)", type: attachment.mimeType, preparer)
     }
@@ -164,10 +164,10 @@ struct ReportFile: Sendable {
         do {
             try Data(page.html()).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            StandardStreams.note("attachprep: output.not_writable: Cannot write \(path.escapingControls).")
+            StandardStreams.printNote("attachprep: output.not_writable: Cannot write \(path.escapingControls).")
             throw ExitCodeError.someRejected
         }
-        StandardStreams.note("Page written to \(path.escapingControls).")
+        StandardStreams.printNote("Page written to \(path.escapingControls).")
     }
 
     private static func folder(of path: String) -> String {

@@ -160,7 +160,7 @@ public struct NotificationText: Encodable, Sendable, Hashable {
 }
 
 /// Limits the bytes embedded in a page, which a browser has to load before it shows anything.
-public struct EmbeddingBudget: Sendable {
+public struct EmbeddingLimits: Sendable {
     /// The largest attachment to embed, in bytes.
     public let attachmentBytesMax: Int
     private var attachmentBytesLeft: Int

@@ -32,7 +32,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     ///   - receiptService: verifies and counts receipts of devices.
     /// - Throws: `request.invalid` if the service has no token and would listen on an address that is not loopback.
     init(
-        store: any JobStore, intake: SubmissionValidator, feed: JobFeed, receiptService: ReceiptService,
+        store: any JobStore, validator: SubmissionValidator, feed: JobFeed, receiptService: ReceiptService,
         tokens: AccessTokens,
         settings: ServiceSettings, health: HealthRoutes, serviceStatus: ServiceStatus = ServiceStatus(),
         metrics: HTTPMetrics? = nil, tracer: (any Tracer)? = nil, logger: Logger,
@@ -45,10 +45,10 @@ public struct AttachmentService: Service, HTTPFrontend {
         self.tracer = tracer
         authenticator = Authenticator(tokens: tokens, settings: settings)
         let submission = JobSubmissionRoutes(
-            store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
+            store: store, validator: validator, waiters: waiters, baseURL: settings.baseURL)
         let payloads = PayloadRoutes(
             jobs: PayloadJobs(
-                store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL,
+                store: store, validator: validator, waiters: waiters, baseURL: settings.baseURL,
                 secondsMax: settings.payloadSecondsMax),
             receiptService: receiptService, hasPublicURLs: settings.baseURL != nil || !settings.servesFiles)
         receiptRequests = RateLimiter(
@@ -87,7 +87,7 @@ public struct AttachmentService: Service, HTTPFrontend {
                     waiters.jobChanged(change)
                 }
             }
-            group.addTask { [tokens] in await Self.watch(tokens) }
+            group.addTask { [tokens] in await Self.reloadOnChange(tokens) }
             defer { group.cancelAll() }
             try await application.run(
                 stopping: {
@@ -107,7 +107,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     private static let backlog = 10_000
 
     /// Checks the token file for changes once a second, on a thread that may block.
-    private static func watch(_ tokens: AccessTokens) async {
+    private static func reloadOnChange(_ tokens: AccessTokens) async {
         while (try? await Task.sleep(for: .seconds(1))) != nil {
             try? await NIOThreadPool.singleton.runIfActive { tokens.refresh() }
         }

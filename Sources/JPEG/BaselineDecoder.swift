@@ -33,9 +33,9 @@ package enum BaselineDecoder {
 /// Source: ITU-T T.81, annex B.
 struct BaselineFrame: Sendable {
     struct Component: Sendable {
-        /// Blocks of an MCU, across and down.
-        let across: Int
-        let down: Int
+        /// Blocks of an MCU, horizontally and vertically.
+        let horizontalSampling: Int
+        let verticalSampling: Int
         /// Samples of the whole image, before any reduction.
         let width: Int
         let height: Int
@@ -61,8 +61,8 @@ struct BaselineFrame: Sendable {
 struct BaselineHeader {
     private struct FramePart {
         let identifier: UInt8
-        let across: Int
-        let down: Int
+        let horizontalSampling: Int
+        let verticalSampling: Int
         let quantizer: Int
     }
 
@@ -96,7 +96,7 @@ struct BaselineHeader {
             guard let body = bytes(of: descriptor, at: offset + 4, count: length - 2) else { return nil }
             offset += 2 + length
             if head[1] == 0xDA { return header.frame(scan: body, scanOffset: offset) }
-            guard header.take(head[1], body) else { return nil }
+            guard header.readSegment(head[1], body) else { return nil }
         }
         return nil
     }
@@ -109,17 +109,17 @@ struct BaselineHeader {
     }
 
     /// Reads one segment; false if it does not belong to a baseline JPEG.
-    private mutating func take(_ marker: UInt8, _ body: [UInt8]) -> Bool {
+    private mutating func readSegment(_ marker: UInt8, _ body: [UInt8]) -> Bool {
         switch marker {
-        case 0xC0, 0xC1: takeFrame(body)
-        case 0xC4: takeHuffmanTables(body[...])
-        case 0xDB: takeQuantizers(body[...])
-        case 0xDD: takeRestartInterval(body)
+        case 0xC0, 0xC1: readFrame(body)
+        case 0xC4: readHuffmanTables(body[...])
+        case 0xDB: readQuantizers(body[...])
+        case 0xDD: readRestartInterval(body)
         default: false
         }
     }
 
-    private mutating func takeFrame(_ body: [UInt8]) -> Bool {
+    private mutating func readFrame(_ body: [UInt8]) -> Bool {
         guard parts.isEmpty, body.count >= 6, body[0] == 8 else { return false }
         height = Int(body[1]) << 8 | Int(body[2])
         width = Int(body[3]) << 8 | Int(body[4])
@@ -127,20 +127,20 @@ struct BaselineHeader {
         guard count == 1 || count == 3, body.count == 6 + 3 * count, width > 0, height > 0 else { return false }
         for index in 0..<count {
             let part = body[(6 + 3 * index)...].prefix(3)
-            let (across, down) = (Int(part[part.startIndex + 1] >> 4), Int(part[part.startIndex + 1] & 15))
-            guard (1...4).contains(across), (1...4).contains(down) else { return false }
+            let (horizontal, vertical) = (Int(part[part.startIndex + 1] >> 4), Int(part[part.startIndex + 1] & 15))
+            guard (1...4).contains(horizontal), (1...4).contains(vertical) else { return false }
             parts.append(
                 FramePart(
-                    identifier: part[part.startIndex], across: across, down: down,
+                    identifier: part[part.startIndex], horizontalSampling: horizontal, verticalSampling: vertical,
                     quantizer: Int(part[part.startIndex + 2])))
         }
         // libjpeg renames components that share an identifier.
         guard Set(parts.map(\.identifier)).count == parts.count else { return false }
         // An MCU has at most ten blocks: T.81, B.2.3.
-        return parts.reduce(0) { $0 + $1.across * $1.down } <= 10
+        return parts.reduce(0) { $0 + $1.horizontalSampling * $1.verticalSampling } <= 10
     }
 
-    private mutating func takeHuffmanTables(_ body: ArraySlice<UInt8>) -> Bool {
+    private mutating func readHuffmanTables(_ body: ArraySlice<UInt8>) -> Bool {
         var rest = body
         while let kind = rest.popFirst() {
             guard rest.count >= 16, kind >> 4 <= 1, kind & 15 <= 3 else { return false }
@@ -161,7 +161,7 @@ struct BaselineHeader {
         return true
     }
 
-    private mutating func takeQuantizers(_ body: ArraySlice<UInt8>) -> Bool {
+    private mutating func readQuantizers(_ body: ArraySlice<UInt8>) -> Bool {
         var rest = body
         while let kind = rest.popFirst() {
             let size = kind >> 4 == 0 ? 1 : 2
@@ -176,7 +176,7 @@ struct BaselineHeader {
         return true
     }
 
-    private mutating func takeRestartInterval(_ body: [UInt8]) -> Bool {
+    private mutating func readRestartInterval(_ body: [UInt8]) -> Bool {
         guard body.count == 2 else { return false }
         restartInterval = Int(body[0]) << 8 | Int(body[1])
         return true
@@ -189,25 +189,25 @@ struct BaselineHeader {
         else { return nil }
         // A scan with a single component is stored block by block, whatever its sampling factors.
         let isAlone = parts.count == 1
-        let (across, down) = (
-            isAlone ? 1 : parts.map(\.across).max() ?? 1, isAlone ? 1 : parts.map(\.down).max() ?? 1
-        )
+        let horizontalMax = isAlone ? 1 : parts.map(\.horizontalSampling).max() ?? 1
+        let verticalMax = isAlone ? 1 : parts.map(\.verticalSampling).max() ?? 1
         var components: [BaselineFrame.Component] = []
         for (index, part) in parts.enumerated() {
             let (identifier, tables) = (scan[1 + 2 * index], scan[2 + 2 * index])
             guard identifier == part.identifier, let quantizers = quantizers[part.quantizer],
                 let dc = dc[Int(tables >> 4)], let ac = ac[Int(tables & 15)]
             else { return nil }
-            let (partAcross, partDown) = isAlone ? (1, 1) : (part.across, part.down)
+            let (horizontal, vertical) = isAlone ? (1, 1) : (part.horizontalSampling, part.verticalSampling)
             components.append(
                 BaselineFrame.Component(
-                    across: partAcross, down: partDown, width: Self.share(width, partAcross, of: across),
-                    height: Self.share(height, partDown, of: down), quantizers: quantizers, dc: dc,
-                    ac: ac))
+                    horizontalSampling: horizontal, verticalSampling: vertical,
+                    width: Self.share(width, horizontal, of: horizontalMax),
+                    height: Self.share(height, vertical, of: verticalMax), quantizers: quantizers, dc: dc, ac: ac))
         }
         return BaselineFrame(
-            components: components, mcusAcross: Self.share(width, 1, of: 8 * across),
-            mcusDown: Self.share(height, 1, of: 8 * down), restartInterval: restartInterval, scanOffset: scanOffset)
+            components: components, mcusAcross: Self.share(width, 1, of: 8 * horizontalMax),
+            mcusDown: Self.share(height, 1, of: 8 * verticalMax), restartInterval: restartInterval,
+            scanOffset: scanOffset)
     }
 
     /// Rounds up, as T.81, A.1.1 specifies.

@@ -142,8 +142,8 @@ struct BaselineScan {
     init(_ component: BaselineFrame.Component, mcusAcross: Int, mcusDown: Int, side: Int) {
         self.component = component
         self.side = side
-        stride = mcusAcross * component.across * side
-        let count = stride * mcusDown * component.down * side
+        stride = mcusAcross * component.horizontalSampling * side
+        let count = stride * mcusDown * component.verticalSampling * side
         unsafe samples = .allocate(capacity: count)
         unsafe samples.initialize(repeating: 0, count: count)
         unsafe quantizers = .allocate(capacity: component.quantizers.count)
@@ -173,11 +173,11 @@ struct BaselineScan {
     /// Decodes the blocks of one MCU; false for an invalid Huffman code.
     @inline(__always)
     func decodeBlocks(row: Int, column: Int, _ reader: inout BitReader) -> Bool {
-        for blockRow in 0..<component.down {
-            for blockColumn in 0..<component.across {
+        for blockRow in 0..<component.verticalSampling {
+            for blockColumn in 0..<component.horizontalSampling {
                 let offset =
-                    (row &* component.down &+ blockRow) &* side &* stride
-                    &+ (column &* component.across &+ blockColumn) &* side
+                    (row &* component.verticalSampling &+ blockRow) &* side &* stride
+                    &+ (column &* component.horizontalSampling &+ blockColumn) &* side
                 guard unsafe decodeBlock(to: samples + offset, &reader) else { return false }
             }
         }

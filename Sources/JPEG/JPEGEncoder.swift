@@ -40,12 +40,13 @@ extension JPEGEncoder {
     package static func encode(planes: [JPEGPlane], quality: Int, optimizes: Bool) throws(JPEGError) -> [UInt8] {
         precondition(planes.count == 1 || planes.count == 3, "expected luma alone, or luma and two planes of chroma")
         let (luma, chroma) = (planes[0], planes[planes.count - 1])
-        let across = chroma.width == luma.width ? 1 : 2
-        let down = chroma.height == luma.height ? 1 : 2
+        let horizontalSampling = chroma.width == luma.width ? 1 : 2
+        let verticalSampling = chroma.height == luma.height ? 1 : 2
         precondition(
             planes.dropFirst().allSatisfy {
                 // Bounded: the planes are in memory.
-                $0.width == (luma.width + across - 1) / across && $0.height == (luma.height + down - 1) / down
+                $0.width == (luma.width + horizontalSampling - 1) / horizontalSampling
+                    && $0.height == (luma.height + verticalSampling - 1) / verticalSampling
             }, "unsupported chroma subsampling")
         var bytes: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
@@ -53,7 +54,8 @@ extension JPEGEncoder {
         defer { unsafe free(bytes) }
         let code = unsafe withSamples(of: planes[...]) { samples in
             unsafe CJPEG_encode_planes(
-                samples, CInt(samples.count), CInt(clamping: across), CInt(clamping: down), CInt(clamping: quality),
+                samples, CInt(samples.count), CInt(clamping: horizontalSampling), CInt(clamping: verticalSampling),
+                CInt(clamping: quality),
                 optimizes ? 1 : 0, &bytes, &count)
         }
         try JPEGError.check(code, "compress")

@@ -4,7 +4,7 @@ import SafeArithmetic
 /// What the header of a JPEG XL declares.
 package struct JXLHeader: Sendable, Hashable {
     /// The curve of the stored values.
-    package enum Transfer: Sendable, Hashable {
+    package enum TransferFunction: Sendable, Hashable {
         /// For SDR.
         case standard
         /// SMPTE ST 2084.
@@ -14,7 +14,7 @@ package struct JXLHeader: Sendable, Hashable {
     }
 
     /// The primaries of an image in PQ or HLG.
-    package enum Primaries: Sendable, Hashable {
+    package enum ColorPrimaries: Sendable, Hashable {
         case bt709, bt2020, displayP3
     }
 
@@ -31,8 +31,8 @@ package struct JXLHeader: Sendable, Hashable {
     package let isAnimated: Bool
     /// Number of plays; 0 is infinite.
     package let loopCount: Int
-    package let transfer: Transfer
-    package let primaries: Primaries
+    package let transfer: TransferFunction
+    package let primaries: ColorPrimaries
     let isGray: Bool
     let usesOriginalProfile: Bool
     private let ticksPerSecond: Double

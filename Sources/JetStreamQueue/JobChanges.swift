@@ -294,7 +294,7 @@ final class RevisionConflicts: Sendable {
     }
 
     /// Drops the count of a job that another machine has or that has ended.
-    func forget(_ job: JobID) { state.withLock { $0.counts[job] = nil } }
+    func remove(_ job: JobID) { state.withLock { $0.counts[job] = nil } }
 
     /// Whether to read a job from the stream's leader before claiming it again.
     func readsLeader(_ job: JobID) -> Bool {

@@ -15,7 +15,7 @@ extension NATSJobQueue {
         try await mapError { () async throws -> [ClaimedJob] in
             // Checked here because a pull that is not sent only times out.
             if let versionError = connection.versionError { throw versionError }
-            run.note(worker: worker)
+            run.record(worker: worker)
             let request = ClaimRequest(worker: worker, lease: lease, hostLimit: hostLimit)
             return try await claimCoalescer.claim(count, request) { [self] request, count in
                 var claim = LaneClaim(self, request)
@@ -43,7 +43,7 @@ extension NATSJobQueue {
         let isHeld = held.held(delivery.job).map { $0.token == found?.value.token } ?? false
         let decision = LaneDecision(
             found, delivery, isHeld: isHeld, leaseMilliseconds: lease.milliseconds, at: clock.now())
-        if decision != .claimable { conflicts.forget(delivery.job) }
+        if decision != .claimable { conflicts.remove(delivery.job) }
         switch decision {
         case .claimable: return found
         case .wait(let until, let milliseconds): deferDelivery(delivery, until, milliseconds: milliseconds)
@@ -75,7 +75,7 @@ extension NATSJobQueue {
 
     /// Acknowledges the message of a finished job, after writing the dead letter of a dead one.
     func completeDelivery(_ delivery: LaneDelivery, _ job: VersionedJob?) async {
-        deferredDeliveries.forget(delivery.job)
+        deferredDeliveries.remove(delivery.job)
         if let job, job.value.state == .dead, await !writeDeadLetter(job.value) { return }
         stream.acknowledge(delivery.reply, .done)
     }
@@ -165,7 +165,7 @@ struct LaneClaim: Sendable {
         }
         let claimed = try await claimOrdinary(count)
         if claimed.isEmpty, queue.held.isEmpty { return try await claimAlone() }
-        queue.isolation.note(alone: false)
+        queue.isolation.record(alone: false)
         return claimed
     }
 
@@ -181,7 +181,7 @@ struct LaneClaim: Sendable {
             }
             let claimed = try await queue.grant([(delivery, job)], request)
             guard claimed.isEmpty else {
-                queue.isolation.note(alone: true)
+                queue.isolation.record(alone: true)
                 return claimed
             }
         }
@@ -217,7 +217,7 @@ struct LaneClaim: Sendable {
             let wanted = order.count { $0 == lane }
             let known = Array(ready[lane]?.prefix(wanted) ?? [])
             ready[lane]?.removeFirst(known.count)
-            for delivery in known { queue.deferredDeliveries.forget(delivery.job) }
+            for delivery in known { queue.deferredDeliveries.remove(delivery.job) }
             found[lane] = known + (try await fetch(lane, wanted - known.count))  // Bounded: array concatenation.
         }
         return order.compactMap { lane in

@@ -174,7 +174,7 @@ extension NATSJobQueue {
         var found: [VersionedJob] = []
         for id in idempotencyRecord.jobs { if let job = try await fetch(id, drafts: true) { found.append(job) } }
         // The process that used the key may have ended before it stored the batch record.
-        if found.contains(where: { $0.value.batch != nil }) { try await complete(idempotencyRecord.batch) }
+        if found.contains(where: { $0.value.batch != nil }) { try await storeBatchRecord(idempotencyRecord.batch) }
         // Or before it published the messages, without which the jobs would wait for a sweep.
         try await publish(found.filter(\.isUntouched).map(\.value))
         earlier.jobs = found.isEmpty && !idempotencyRecord.jobs.isEmpty ? nil : try found.map { try $0.value.job() }
@@ -185,7 +185,7 @@ extension NATSJobQueue {
     ///
     /// The servers also reject a record while they store the same one for another process, and that one may be lost. So
     /// the record is read, and created again if it is missing.
-    private func complete(_ batch: String) async throws {
+    private func storeBatchRecord(_ batch: String) async throws {
         for count in 1..<6 {
             if try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(batch), [], after: 0)) != nil { return }
             if try await jobs.entry(QueueKeys.batch(batch))?.value != nil { return }

@@ -160,7 +160,8 @@ final class HeldLeases: Sendable {
 
     /// The expired leases, in stream order.
     func expired(at steady: Int64) -> [Entry] {
-        entries.withLock { $0.values.filter { $0.until <= steady } }.sorted { $0.delivery.number < $1.delivery.number }
+        entries.withLock { $0.values.filter { $0.until <= steady } }
+            .sorted { $0.delivery.sequence < $1.delivery.sequence }
     }
 
     /// Remembers a change that this machine made to a held job.

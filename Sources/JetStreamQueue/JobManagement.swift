@@ -70,7 +70,7 @@ extension NATSJobQueue: JobCatalog {
         try await mapError {
             var count = 0
             while true {
-                let found = try await mirror.finished(filter, count: Self.purgedCount)
+                let found = try await mirror.finished(filter, count: Self.jobsPerPurgeStepMax)
                 let purged = try await purge(found)
                 count += purged  // Bounded: counts of items in memory.
                 // Jobs that were not removed have changed meanwhile; the read model receives the change.
@@ -80,7 +80,7 @@ extension NATSJobQueue: JobCatalog {
     }
 
     /// The maximum number of jobs per step.
-    private static let purgedCount = 500
+    private static let jobsPerPurgeStepMax = 500
 
     /// Removes jobs that have not changed.
     ///

@@ -45,7 +45,7 @@ final class JobMirror: Sendable {
                 try database.execute(sql: "PRAGMA synchronous = OFF")
                 for part in StoreSchema.jobTables + [MirrorSchema.tables] { try database.execute(sql: part) }
                 // Stores the current time, against which later clock steps are measured.
-                try ClockJumps.follow(database, at: moment)
+                try ClockJumps.adjust(database, at: moment)
             }
         } catch {
             throw StorageErrors.error(error)
@@ -77,8 +77,8 @@ final class JobMirror: Sendable {
     }
 
     /// Adjusts the due times of webhooks when this machine's wall clock was stepped.
-    func follow(_ moment: StoreMoment) async throws {
-        try await jumps.follow(moment, in: commits)
+    func adjustDueTimes(at moment: StoreMoment) async throws {
+        try await jumps.adjust(moment, in: commits)
     }
 
     /// Checkpoints the WAL, called once a minute: wiped secrets remain in the WAL until then.
@@ -123,7 +123,7 @@ final class JobMirror: Sendable {
     /// - Parameter job: nil when the leader does not have the job.
     func replace(_ id: String, _ job: VersionedJob?, at moment: StoreMoment) async throws {
         try await commits.write { database, changes in
-            try MirrorTables.forget(id, database)
+            try MirrorTables.delete(id, database)
             guard let job else { return }
             if let change = try MirrorTables.apply(job, .others(at: moment), database) { changes.append(change) }
         }
@@ -141,7 +141,7 @@ final class JobMirror: Sendable {
                 ?? []
         case .batch(let id):
             if entry.value != nil { return try complete(id, at: moment, database) }
-            try MirrorTables.forget(batch: id, database)
+            try MirrorTables.delete(batch: id, database)
         case .idempotencyRecord:
             let idempotencyRecord = entry.value.flatMap {
                 try? JSONDecoder().decode(StoredIdempotencyKey.self, from: Data($0))
@@ -166,7 +166,7 @@ final class JobMirror: Sendable {
         }
         guard let job = try? StoredJob(bytes) else {
             // Possibly written by a newer version of attachprep.
-            try MirrorTables.forget(id, database)
+            try MirrorTables.delete(id, database)
             return nil
         }
         // An initial entry may be old: its age is estimated from the start time by its worker's clock.

@@ -38,7 +38,7 @@ final class JobWatcher: Sendable {
             } catch let error as ReplicaBehindError {
                 logger.warning(
                     "a NATS server's copy of the queue is behind the leader's; watching through another server",
-                    metadata: ["stream": "\(error.stream)", "number": "\(error.number)"])
+                    metadata: ["stream": "\(error.stream)", "number": "\(error.sequence)"])
             } catch {
                 if Task.isCancelled { return }
                 logger.debug("watching the jobs again after an error", metadata: ["error": "\(error)"])

@@ -13,7 +13,7 @@ struct LaneDelivery: Sendable, Hashable {
     /// The subject for acknowledgments.
     var reply: String
     /// The sequence number in the stream, which is the order of the jobs.
-    var number: UInt64
+    var sequence: UInt64
     /// The number of deliveries, including this one.
     var count: Int
     /// Whether it comes from `DeferredDeliveries` and not from the servers.
@@ -27,7 +27,7 @@ extension LaneDelivery {
     init?(_ delivery: Delivery, lane: JobPriority) {
         guard let job = JobID(delivery.lastToken) else { return nil }
         self.init(
-            job: job, lane: lane, reply: delivery.reply, number: delivery.number, count: delivery.count)
+            job: job, lane: lane, reply: delivery.reply, sequence: delivery.sequence, count: delivery.count)
     }
 }
 
@@ -136,7 +136,7 @@ final class DeferredDeliveries: Sendable {
         }
     }
 
-    func forget(_ job: JobID) {
+    func remove(_ job: JobID) {
         entries.withLock { _ = $0.removeValue(forKey: job) }
     }
 
@@ -145,7 +145,7 @@ final class DeferredDeliveries: Sendable {
     /// Removes and returns the first message of a job that must run alone.
     func nextAlone() -> LaneDelivery? {
         entries.withLock { entries in
-            let first = entries.values.filter(Self.isAlone).min { $0.delivery.number < $1.delivery.number }
+            let first = entries.values.filter(Self.isAlone).min { $0.delivery.sequence < $1.delivery.sequence }
             guard let first else { return nil }
             entries[first.delivery.job] = nil
             return first.delivery
@@ -174,7 +174,7 @@ final class DeferredDeliveries: Sendable {
             }
             return ready
         }
-        return Dictionary(grouping: ready.sorted { $0.number < $1.number }, by: \.lane)
+        return Dictionary(grouping: ready.sorted { $0.sequence < $1.sequence }, by: \.lane)
     }
 
     private static func isReady(_ until: Until, _ moment: StoreMoment, _ hasCapacity: (String?, String) -> Bool) -> Bool

@@ -18,10 +18,10 @@ enum MirrorTables {
         try database.run(
             "INSERT OR REPLACE INTO removed (uuid, revision, received_at) VALUES (?, ?, ?)",
             [id, Int64(clamping: revision), receivedAt])
-        try forget(id, database)
+        try delete(id, database)
     }
 
-    static func forget(_ id: String, _ database: Database) throws {
+    static func delete(_ id: String, _ database: Database) throws {
         try database.run("DELETE FROM job WHERE uuid = ?", [id])
         try database.run("DELETE FROM draft WHERE uuid = ?", [id])
     }
@@ -107,7 +107,7 @@ enum MirrorTables {
         }
     }
 
-    static func forget(batch: String, _ database: Database) throws {
+    static func delete(batch: String, _ database: Database) throws {
         try database.run("DELETE FROM batch WHERE id = ?", [batch])
     }
 

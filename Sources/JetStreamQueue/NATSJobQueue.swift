@@ -153,7 +153,7 @@ extension NATSJobQueue {
         let connection = try await QueueErrorMapping.mapError {
             try await NATSConnection.connect(servers.checkedSettings)
         }
-        connection.onDenied { errorLog.note(denied: $0) }
+        connection.onDenied { errorLog.record(denied: $0) }
         do {
             let layout = QueueLayout(
                 names: QueueNames(prefix: servers.prefix), replicas: servers.replicas, lease: lease, limits: limits)
@@ -175,7 +175,7 @@ extension NATSJobQueue {
             }
             return queue
         } catch {
-            errorLog.note(error, from: connection.serverAddress)
+            errorLog.record(error, from: connection.serverAddress)
             connection.close()
             throw QueueErrorMapping.error(error)
         }

@@ -15,7 +15,7 @@ extension NATSJobQueue: WebhookOutbox {
         // No webhooks are sent while a job runs that must run alone.
         if held.hasAlone { return [] }
         let moment = clock.now()
-        try await mirror.follow(moment)
+        try await mirror.adjustDueTimes(at: moment)
         let claim = WebhookClaim(count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds))
         let candidates = try await mirror.claimableWebhooks(claim, at: moment)
         let sender = Int64.random(in: 1 ... .max)
@@ -42,12 +42,12 @@ extension NATSJobQueue: WebhookOutbox {
         return changed != nil
     }
 
-    public func record(_ id: WebhookID, _ outcome: WebhookDeliveryResult) async throws {
+    public func record(_ id: WebhookID, _ result: WebhookDeliveryResult) async throws {
         let now = clock.now().wall
         try await mapError {
             guard let job = try await mirror.job(of: id) else { return }
             _ = try await change(job, from: nil) { job in
-                job.withNotices { $0.id == id.text ? $0.attempted(outcome, at: now) : nil }
+                job.withNotices { $0.id == id.text ? $0.attempted(result, at: now) : nil }
             }
         }
     }
@@ -106,7 +106,7 @@ extension NATSJobQueue: WebhookOutbox {
 
     public func nextWebhookDue() async throws -> Date? {
         let moment = clock.now()
-        try await mirror.follow(moment)
+        try await mirror.adjustDueTimes(at: moment)
         return try await mirror.read { try WebhookQuery.nextDue($0, at: moment.steady) }
     }
 }
@@ -180,13 +180,13 @@ extension StoredNotice {
         return notice
     }
 
-    func attempted(_ outcome: WebhookDeliveryResult, at now: Int64) -> StoredNotice? {
+    func attempted(_ result: WebhookDeliveryResult, at now: Int64) -> StoredNotice? {
         // A webhook that was delivered or given up meanwhile does not change.
         guard state == .pending else { return nil }
         var notice = self
         notice.attempts = attempts.adding(clamping: 1)
         notice.sender = nil
-        switch outcome {
+        switch result {
         case .delivered(let status):
             notice.end(.delivered, status, nil, at: now)
             notice.wipe()
@@ -246,7 +246,7 @@ extension JobMirror {
     func claimableWebhooks(_ claim: WebhookClaim, at moment: StoreMoment) async throws -> [ClaimableWebhook] {
         let found = try await write { database, _ -> [(Webhook, VersionedJob)] in
             try WebhookQuery.reclaimExpired(database, at: moment.steady)
-            return try claim.take(database, at: moment.wall).compactMap { webhook in
+            return try claim.apply(database, at: moment.wall).compactMap { webhook in
                 let job = try VersionedJob.all("FROM job WHERE uuid = ?", [webhook.job.text], database).first
                 return job.map { (webhook, $0) }
             }

@@ -8,7 +8,7 @@ import SafeArithmetic
 /// Read-only diagnostics of a queue's servers.
 public struct QueueDiagnostics: Codable, Sendable, Hashable {
     /// A stream or a bucket.
-    public struct Part: Codable, Sendable, Hashable {
+    public struct StreamSummary: Codable, Sendable, Hashable {
         public var name: String
         /// Nil when it does not exist yet; the first process that starts creates it.
         public var messages: Int?
@@ -35,7 +35,7 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
     public var servers: [Server]
     /// The mean time of a request, in milliseconds.
     public var roundTripMilliseconds: Double
-    public var parts: [Part]
+    public var parts: [StreamSummary]
     /// Whether a process can start with these servers.
     public var isUsable: Bool
     /// Problems that put jobs at risk or keep them from being accepted, each with its remedy.
@@ -141,9 +141,9 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
     }
 
     private mutating func add(_ name: String, _ status: StreamStatus?) {
-        guard let status else { return parts.append(Part(name: name)) }
+        guard let status else { return parts.append(StreamSummary(name: name)) }
         parts.append(
-            Part(
+            StreamSummary(
                 name: name, messages: status.messages, bytes: status.bytes, replicas: status.replicas,
                 leader: status.leader))
         for server in status.laggingServers {

@@ -53,13 +53,15 @@ enum QueueErrorMapping {
         case .timedOut: "The NATS servers did not answer in time; try again."
         case .noResponders:
             "JetStream does not answer: it is disabled, has no leader, or is not available to this account."
-        case .refused(let code, let number, _, let operation):
-            sentence(number)
-                ?? "The NATS servers refused \(action(operation)) (error \(number > 0 ? number : code)); see the log."
-        case .tooFewServers(let replicas, let number, _, _):
+        case .apiError(let code, let errorCode, _, let operation):
+            sentence(errorCode)
+                ?? "The NATS servers refused \(action(operation)) "
+                // Bounded: string concatenation.
+                + "(error \(errorCode > 0 ? errorCode : code)); see the log."
+        case .tooFewServers(let replicas, let errorCode, _, _):
             "\(replicas) replicas need \(replicas) NATS servers with JetStream, and "
                 // Bounded: string concatenation.
-                + (number == NATSError.APIErrorCode.replicasNeedCluster
+                + (errorCode == NATSError.APIErrorCode.replicasNeedCluster
                     ? "there is only this one" : "the cluster has fewer now")
                 + "; start more of them, or set ATTACHPREP_QUEUE_REPLICAS to 1."
         case .serverTooOld(let version, let least):
@@ -73,15 +75,15 @@ enum QueueErrorMapping {
     }
 
     /// The message for JetStream errors with a known remedy; nil for others.
-    private static func sentence(_ number: Int) -> String? {
-        switch number {
+    private static func sentence(_ errorCode: Int) -> String? {
+        switch errorCode {
         case 10_002, 10_023, 10_028, 10_047:
-            "The NATS servers have no free storage (error \(number)); free some, or raise the limits of JetStream or "
-                + "of this account."
+            "The NATS servers have no free storage (error \(errorCode)); free some, or raise the limits of JetStream "
+                + "or of this account."
         case 10_026, 10_027:
-            "The account has reached its limit of NATS streams or consumers (error \(number)); raise the limit."
+            "The account has reached its limit of NATS streams or consumers (error \(errorCode)); raise the limit."
         case 10_039, 10_076:
-            "JetStream is disabled on the NATS servers or for this account (error \(number)); enable it."
+            "JetStream is disabled on the NATS servers or for this account (error \(errorCode)); enable it."
         default: nil
         }
     }
@@ -132,7 +134,7 @@ package final class NATSErrorLog: Sendable {
     /// Logs an error, unless its reason was logged in the last 5 min.
     ///
     /// - Parameter server: the address of the connected server; nil when unknown.
-    func note(_ error: any Error, from server: String?) {
+    func record(_ error: any Error, from server: String?) {
         guard let natsError = error as? NATSError, natsError.isExplainedInLog, isDue(Self.reason(natsError), at: .now)
         else {
             return
@@ -144,7 +146,7 @@ package final class NATSErrorLog: Sendable {
     /// Logs that the servers denied a request to the user of this process, as often as other errors.
     ///
     /// - Parameter text: the servers' text, which names the subject.
-    func note(denied text: String) {
+    func record(denied text: String) {
         guard isDue(text.split(separator: ".").prefix(4).joined(separator: "."), at: .now) else { return }
         logger.error("NATS servers deny a request to this user", metadata: ["error": "\(text)"])
     }
@@ -162,8 +164,8 @@ package final class NATSErrorLog: Sendable {
     /// The reason without job IDs, which are in the last parts of operations and subjects.
     private static func reason(_ natsError: NATSError) -> String {
         switch natsError {
-        case .refused(let code, let number, _, let operation):
-            "\(code) \(number) \(operation.split(separator: ".").prefix(3).joined(separator: "."))"
+        case .apiError(let code, let errorCode, _, let operation):
+            "\(code) \(errorCode) \(operation.split(separator: ".").prefix(3).joined(separator: "."))"
         case .unreadable(let subject, _): subject.split(separator: ".").prefix(3).joined(separator: ".")
         default: "\(natsError)"
         }
@@ -174,7 +176,7 @@ extension NATSError {
     /// Whether the log has more information than the error message.
     fileprivate var isExplainedInLog: Bool {
         switch self {
-        case .refused, .tooFewServers, .unreadable: true
+        case .apiError, .tooFewServers, .unreadable: true
         default: false
         }
     }
@@ -191,7 +193,7 @@ extension NATSJobQueue {
     }
 
     func mapError(_ error: any Error) -> any Error {
-        errorLog.note(error, from: connection.serverAddress)
+        errorLog.record(error, from: connection.serverAddress)
         return QueueErrorMapping.error(error)
     }
 }

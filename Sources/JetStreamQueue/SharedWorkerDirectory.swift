@@ -43,7 +43,7 @@ final class SharedWorkerDirectory: Sendable {
                 while !Task.isCancelled {
                     // Without the revision of an earlier watch: reports are few and soon replaced.
                     try? await bucket.watch(after: 0) { entries, isCurrent in
-                        received.take(entries)
+                        received.record(entries)
                         if isCurrent { received.end() }
                     }
                     // An unreachable queue has no known workers, which is an answer too.
@@ -83,7 +83,7 @@ private final class ReceivedReports: Sendable {
         existing = Task { for await _ in stream {} }
     }
 
-    func take(_ changes: [KeyValueEntry]) {
+    func record(_ changes: [KeyValueEntry]) {
         entries.withLock { entries in
             for change in changes {
                 // A report of a later version may have another form; its worker is not shown then.

@@ -222,7 +222,7 @@ extension StoredJob {
     }
 
     /// Whether it must be the only running job of its process.
-    var isAlone: Bool { CrashPolicy.verdict(crashes: crashes ?? 0, losses: losses) != .runs }
+    var isAlone: Bool { CrashPolicy.decision(crashes: crashes ?? 0, losses: losses) != .runs }
 
     func cancelled(at now: Int64) -> StoredJob? {
         var job = self

@@ -45,7 +45,7 @@ final class UploadCache: Sendable {
     func written(_ upload: UploadInProgress, bytes: Int) async throws -> CacheFile {
         let path = upload.path
         let isWhole = try await lane.run { ContentFiles.size(path) == bytes }
-        guard isWhole else { throw StorageErrors.file(EIO) }
+        guard isWhole else { throw StorageErrors.fileError(EIO) }
         return try await open(path, O_RDONLY)
     }
 
@@ -73,7 +73,7 @@ extension UploadCache {
             guard unsafe rename(path, copy) != 0 else { return }
             let code = errno
             unsafe unlink(path)
-            throw StorageErrors.file(code)
+            throw StorageErrors.fileError(code)
         }
     }
 
@@ -94,7 +94,7 @@ extension UploadCache {
         let task = fetches.withLock { fetches -> Task<Void, any Error> in
             if let task = fetches[id] { return task }
             let task = Task {
-                defer { self.forget(id) }
+                defer { self.removeFetch(id) }
                 try await work()
             }
             fetches[id] = task
@@ -103,7 +103,7 @@ extension UploadCache {
         try await task.value
     }
 
-    private func forget(_ id: MediaID) {
+    private func removeFetch(_ id: MediaID) {
         fetches.withLock { $0[id] = nil }
     }
 
@@ -152,7 +152,7 @@ final class CacheFile: Sendable {
     /// - Throws: `output.not_writable`, `output.no_space`.
     init(path: String, _ flags: CInt, on lane: BlockingThread) throws {
         let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StorageErrors.file(errno) }
+        guard descriptor >= 0 else { throw StorageErrors.fileError(errno) }
         self.path = path
         self.descriptor = descriptor
         self.lane = lane
@@ -167,7 +167,7 @@ final class CacheFile: Sendable {
             let bytes = try Self.storing { () throws(FileIOError) in
                 try FileIO.bytes(descriptor, at: offset, count: count)
             }
-            guard bytes.count == count else { throw StorageErrors.file(EIO) }
+            guard bytes.count == count else { throw StorageErrors.fileError(EIO) }
             return bytes
         }
     }
@@ -179,7 +179,7 @@ final class CacheFile: Sendable {
     }
 
     private static func storing<Result>(_ body: () throws(FileIOError) -> Result) throws -> Result {
-        do { return try body() } catch { throw StorageErrors.file(error.code) }
+        do { return try body() } catch { throw StorageErrors.fileError(error.code) }
     }
 }
 

@@ -15,7 +15,7 @@ extension NATSJobQueue: UploadStore {
         try await uploadCache.begin(.make())
     }
 
-    public func keep(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
+    public func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
         let file = try await uploadCache.written(upload, bytes: bytes)
         let createdAt = clock.now().wall
         _ = try await mapError {

@@ -4,7 +4,7 @@ import SafeArithmetic
 /// An open decoder; owns its AVCodecContext.
 @safe package final class Decoder {
     /// Result of `receive`.
-    package enum Reception: Sendable { case frame, needsPacket, ended }
+    package enum DecodeStatus: Sendable { case frame, needsPacket, ended }
 
     private let context: UnsafeMutablePointer<AVCodecContext>
 
@@ -113,7 +113,7 @@ import SafeArithmetic
     }
 
     /// Receives the next frame in presentation order.
-    package func receive(into frame: Frame) throws(LibAVError) -> Reception {
+    package func receive(into frame: Frame) throws(LibAVError) -> DecodeStatus {
         let code = unsafe avcodec_receive_frame(context, frame.raw)
         if code == CLibAV_errorTryAgain { return .needsPacket }
         if code == CLibAV_errorEndOfFile { return .ended }

@@ -6,7 +6,7 @@ import SafeArithmetic
 /// `Encoder.audio` and `Encoder.video` configure the context and start it.
 @safe package final class Encoder {
     /// Result of `receive`.
-    package enum Reception: Sendable { case packet, needsFrame, ended }
+    package enum EncodeStatus: Sendable { case packet, needsFrame, ended }
 
     let context: UnsafeMutablePointer<AVCodecContext>
 
@@ -56,7 +56,7 @@ import SafeArithmetic
     }
 
     /// Receives the next packet in decoding order; its times are ticks of `timeBase`.
-    package func receive(into packet: Packet) throws(LibAVError) -> Reception {
+    package func receive(into packet: Packet) throws(LibAVError) -> EncodeStatus {
         let code = unsafe avcodec_receive_packet(context, packet.raw)
         if code == CLibAV_errorTryAgain { return .needsFrame }
         if code == CLibAV_errorEndOfFile { return .ended }

@@ -15,7 +15,7 @@ import SafeArithmetic
     }
 
     /// Moves the content of another frame here; the other frame is empty afterwards.
-    package func take(_ other: Frame) {
+    package func moveReference(from other: Frame) {
         unsafe av_frame_unref(raw)
         unsafe av_frame_move_ref(raw, other.raw)
     }
@@ -29,7 +29,9 @@ import SafeArithmetic
     package var bestEffortTimestamp: Int64? { unsafe raw.pointee.best_effort_timestamp.timestamp }
 
     package var pixelFormat: PixelFormat? { PixelFormat(AVPixelFormat(unsafe raw.pointee.format)) }
-    package var transfer: StreamDescription.Transfer { StreamDescription.transfer(unsafe raw.pointee.color_trc) }
+    package var transfer: StreamDescription.TransferFunction {
+        StreamDescription.transfer(unsafe raw.pointee.color_trc)
+    }
 
     /// Sets the luma matrix, a code point of ISO/IEC 23091-2, and the range, as the container declares them.
     package func describe(matrix: Int, isFullRange: Bool) {
@@ -67,8 +69,8 @@ package struct PixelFormat: Sendable, Hashable {
     package let isRGB: Bool
 
     package struct Chroma: Sendable, Hashable {
-        package let across: Int
-        package let down: Int
+        package let horizontalSubsampling: Int
+        package let verticalSubsampling: Int
     }
 
     init?(_ format: AVPixelFormat) {
@@ -84,12 +86,14 @@ package struct PixelFormat: Sendable, Hashable {
         let count = unsafe descriptor.nb_components
         isGray = isPlain && count == 1
         let isInPlanes = isPlain && flags & planar != 0 && count == 3
-        let (across, down) = unsafe (descriptor.log2_chroma_w, descriptor.log2_chroma_h)
+        let (horizontalShift, verticalShift) = unsafe (descriptor.log2_chroma_w, descriptor.log2_chroma_h)
         chroma =
             isGray
-            ? Chroma(across: 1, down: 1)
-            : isInPlanes && across <= 1 && down <= across
-                ? Chroma(across: across == 0 ? 1 : 2, down: down == 0 ? 1 : 2) : nil
+            ? Chroma(horizontalSubsampling: 1, verticalSubsampling: 1)
+            : isInPlanes && horizontalShift <= 1 && verticalShift <= horizontalShift
+                ? Chroma(
+                    horizontalSubsampling: horizontalShift == 0 ? 1 : 2,
+                    verticalSubsampling: verticalShift == 0 ? 1 : 2) : nil
         self.name = unsafe String(cString: name)
         bitDepth = Int(clamping: components.prefix(Int(clamping: unsafe descriptor.nb_components)).max() ?? 8)
         isRGB = flags & UInt64(clamping: AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) != 0
@@ -156,7 +160,7 @@ extension Frame {
     }
 
     /// Allocates a video frame.
-    static func picture(width: Int, height: Int, format: AVPixelFormat) throws(LibAVError) -> Frame {
+    static func video(width: Int, height: Int, format: AVPixelFormat) throws(LibAVError) -> Frame {
         let frame = try Frame()
         unsafe frame.raw.pointee.width = CInt(clamping: width)
         unsafe frame.raw.pointee.height = CInt(clamping: height)
@@ -167,13 +171,13 @@ extension Frame {
 
     /// A frame from red, green, blue and alpha, 8 bits each, in rows without padding; alpha is blended onto white.
     // Bounded throughout: offsets in an array of checked size and in a frame of the same sides; 8 bits times 8 bits.
-    package static func picture(
+    package static func video(
         width: Int, height: Int, rgba pixels: [UInt8]
     ) throws(LibAVError) -> Frame {
         guard pixels.count == width.multiplied(clamping: height).multiplied(clamping: 4) else {
             throw LibAVError(code: CLibAV_errorInvalidData, operation: "picture")
         }
-        let frame = try picture(width: width, height: height, format: AV_PIX_FMT_RGB24)
+        let frame = try video(width: width, height: height, format: AV_PIX_FMT_RGB24)
         let stride = Int(clamping: unsafe frame.raw.pointee.linesize.0)
         guard let target = unsafe frame.raw.pointee.data.0 else { return frame }
         unsafe pixels.withUnsafeBufferPointer { source in

@@ -25,7 +25,7 @@ package struct FrameRotation: Sendable, Hashable {
         if isIdentity { return frame }
         let width = isTransposed ? frame.height : frame.width
         let height = isTransposed ? frame.width : frame.height
-        let turned = try Frame.picture(width: width, height: height, format: AV_PIX_FMT_YUV420P)
+        let turned = try Frame.video(width: width, height: height, format: AV_PIX_FMT_YUV420P)
         let (source, target) = unsafe (frame.raw.pointee, turned.raw.pointee)
         unsafe rotate(
             source.data.0, source.linesize.0, into: target.data.0, target.linesize.0, width: width, height: height)

@@ -148,7 +148,7 @@ extension Frame {
         let isField = frame.isInterlaced && frame.height > 4
         let now = sourceFormat(of: frame, isField: isField)
         if now != sourceFormat { try open(now) }
-        let target = try Frame.picture(width: width, height: height, format: output)
+        let target = try Frame.video(width: width, height: height, format: output)
         let rows = scale(frame, into: target, isField: isField)
         try LibAVError.check(rows, "sws_scale")
         return target

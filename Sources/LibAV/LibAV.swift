@@ -47,7 +47,7 @@ package enum LibAV {
     }
 
     /// Whether libav itself has a demuxer, decoder, encoder or muxer of that name, allowed or not.
-    package static func has(_ kind: Part, _ name: String) -> Bool {
+    package static func has(_ kind: ComponentKind, _ name: String) -> Bool {
         switch kind {
         case .demuxer: unsafe av_find_input_format(name) != nil
         case .decoder: unsafe avcodec_find_decoder_by_name(name) != nil
@@ -57,7 +57,7 @@ package enum LibAV {
     }
 
     /// Kinds of libav components.
-    package enum Part: Sendable, Hashable { case demuxer, decoder, encoder, muxer }
+    package enum ComponentKind: Sendable, Hashable { case demuxer, decoder, encoder, muxer }
 
     /// The decoder that libav prefers for a codec, if it is allowed.
     static func decoder(_ codec: AVCodecID) -> UnsafePointer<AVCodec>? {

@@ -29,7 +29,7 @@ package struct FilePart: Sendable, Hashable {
 
 /// Reads parts of one file as if they followed each other, and decrypts those that are encrypted.
 final class PartReader {
-    private struct Piece {
+    private struct JoinedPart {
         let part: FilePart
         /// Its first byte in the joined file.
         let start: Int
@@ -42,25 +42,25 @@ final class PartReader {
     }
 
     let descriptor: CInt
-    private let pieces: [Piece]
+    private let joinedParts: [JoinedPart]
     let size: Int
 
     /// - Throws: `AVERROR_INVALIDDATA` when an encrypted part does not end with valid padding: its key is wrong.
     init(_ descriptor: CInt, _ parts: [FilePart]) throws(LibAVError) {
         self.descriptor = descriptor
-        var pieces: [Piece] = []
+        var joinedParts: [JoinedPart] = []
         var start = 0
         for part in parts where part.bytes > 0 {
             let decryption = try part.cipher.map { (cipher) throws(LibAVError) in try BlockDecryption(cipher) }
             let bytes = try decryption.map { (decryption) throws(LibAVError) in
                 try Self.plainBytes(part, decryption, descriptor)
             }
-            let piece = Piece(part: part, start: start, bytes: bytes ?? part.bytes, decryption: decryption)
-            guard let end = start.adding(exactly: piece.bytes) else { throw Self.invalid }
+            let joined = JoinedPart(part: part, start: start, bytes: bytes ?? part.bytes, decryption: decryption)
+            guard let end = start.adding(exactly: joined.bytes) else { throw Self.invalid }
             start = end
-            pieces.append(piece)
+            joinedParts.append(joined)
         }
-        self.pieces = pieces
+        self.joinedParts = joinedParts
         size = start
     }
 
@@ -103,20 +103,20 @@ final class PartReader {
     ///
     /// - Returns: The number of bytes; 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at position: Int) throws(LibAVError) -> Int {
-        guard let piece = piece(at: position) else { return 0 }
-        // Bounded throughout: the position is in the piece.
-        let offset = position - piece.start
-        let count = min(buffer.count, piece.bytes - offset)
-        guard let decryption = piece.decryption else {
+        guard let joined = joined(at: position) else { return 0 }
+        // Bounded throughout: the position is in the part.
+        let offset = position - joined.start
+        let count = min(buffer.count, joined.bytes - offset)
+        guard let decryption = joined.decryption else {
             let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
-            do { return try unsafe FileIO.read(descriptor, into: target, at: piece.part.offset + offset) } catch {
+            do { return try unsafe FileIO.read(descriptor, into: target, at: joined.part.offset + offset) } catch {
                 throw LibAVError(code: CLibAV_errorInputOutput, operation: "pread")
             }
         }
         let block = BlockDecryption.blockBytes
         let skipped = offset % block
         let plain = try Self.decrypt(
-            piece.part, decryption, descriptor, from: offset - skipped, count: (skipped + count + block - 1) / block)
+            joined.part, decryption, descriptor, from: offset - skipped, count: (skipped + count + block - 1) / block)
         let wanted = plain.dropFirst(skipped).prefix(count)
         unsafe buffer.copyBytes(from: wanted)
         return wanted.count
@@ -131,14 +131,14 @@ final class PartReader {
         return Array(bytes.prefix(try result.get()))
     }
 
-    private func piece(at position: Int) -> Piece? {
-        var (low, high) = (0, pieces.count)
+    private func joined(at position: Int) -> JoinedPart? {
+        var (low, high) = (0, joinedParts.count)
         // Bounded throughout: indices of a list in memory.
         while low < high {
             let middle = (low + high) / 2
-            if pieces[middle].end <= position { low = middle + 1 } else { high = middle }
+            if joinedParts[middle].end <= position { low = middle + 1 } else { high = middle }
         }
-        return low < pieces.count && position >= 0 ? pieces[low] : nil
+        return low < joinedParts.count && position >= 0 ? joinedParts[low] : nil
     }
 }
 

@@ -155,7 +155,7 @@ extension Frame {
     }
 
     /// Removes and returns the oldest `count` samples.
-    package func take(_ count: Int) throws(LibAVError) -> Frame {
+    package func dequeue(_ count: Int) throws(LibAVError) -> Frame {
         precondition(count > 0 && count <= self.count, "so many wait")
         let frame = try Frame.floats(count: count, channels: channels, sampleRate: sampleRate)
         unsafe try frame.raw.pointee.extended_data.withMemoryRebound(

@@ -4,7 +4,7 @@ import CLibAV
 package struct StreamDescription: Sendable {
     package enum Kind: Sendable { case video, audio, other }
 
-    package enum Transfer: Sendable { case standard, perceptualQuantizer, hybridLogGamma }
+    package enum TransferFunction: Sendable { case standard, perceptualQuantizer, hybridLogGamma }
 
     package let index: Int
     package let kind: Kind
@@ -37,7 +37,7 @@ package struct StreamDescription: Sendable {
     package let frameRate: Double?
     /// Nine fixed-point numbers, 16.16 and 2.30, as in a `tkhd` box.
     package let displayMatrix: [Int32]?
-    package let transfer: Transfer
+    package let transfer: TransferFunction
     package let hasDolbyVision: Bool
 
     // Audio streams.
@@ -88,7 +88,7 @@ package struct StreamDescription: Sendable {
         }
     }
 
-    static func transfer(_ characteristic: AVColorTransferCharacteristic) -> Transfer {
+    static func transfer(_ characteristic: AVColorTransferCharacteristic) -> TransferFunction {
         switch characteristic {
         case AVCOL_TRC_SMPTE2084: .perceptualQuantizer
         case AVCOL_TRC_ARIB_STD_B67: .hybridLogGamma

@@ -33,7 +33,7 @@ package struct ToneTable: Sendable {
     /// Converts a 10-bit 4:2:0 frame to 8 bits.
     // Bounded throughout: sides of a frame, 32 bits.
     package func apply(_ frame: Frame) throws(LibAVError) -> Frame {
-        let target = try Frame.picture(width: frame.width, height: frame.height, format: AV_PIX_FMT_YUV420P)
+        let target = try Frame.video(width: frame.width, height: frame.height, format: AV_PIX_FMT_YUV420P)
         let planes = unsafe Planes(frame, target)
         guard let planes = unsafe planes else { return target }
         unsafe luma.withUnsafeBufferPointer { luma in

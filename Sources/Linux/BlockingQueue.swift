@@ -17,7 +17,7 @@ package final class BlockingQueue<Item: Sendable>: Sendable {
     }
 
     package func pop() -> Item {
-        count.take()
+        count.consume()
         return items.withLock { $0.removeFirst() }
     }
 
@@ -53,7 +53,7 @@ package final class EventCounter: Sendable {
     }
 
     /// Waits until the counter is above 0, then subtracts one.
-    package func take() {
+    package func consume() {
         var one: UInt64 = 0
         while unsafe read(descriptor, &one, MemoryLayout<UInt64>.size) < 0 {
             precondition(errno == EINTR, "read(2) from an eventfd failed")

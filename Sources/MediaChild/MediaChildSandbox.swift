@@ -31,15 +31,15 @@ package enum MediaChildSandbox {
 
     /// The seccomp filter is last, since it blocks the calls that enable other layers. Landlock requires `privileges`.
     private static let order: [SandboxLayer] = [
-        .capabilities, .privileges, .orphans, .dumps, .memory, .fileSize, .openFiles, .files, .systemCalls,
+        .capabilities, .privileges, .parentDeath, .coreDumps, .memory, .fileSize, .openFiles, .files, .systemCalls,
     ]
 
     private static func enable(_ layer: SandboxLayer) throws(SystemError) {
         switch layer {
         case .privileges: try ProcessFlags.preventNewPrivileges()
         case .capabilities: try Capabilities.dropAll()
-        case .orphans: try ProcessFlags.dieWithParent()
-        case .dumps: try disableDumps()
+        case .parentDeath: try ProcessFlags.dieWithParent()
+        case .coreDumps: try disableDumps()
         case .memory: try ResourceLimit.addressSpace.set(Limits.childAddressSpaceBytesMax)
         // The parent sets this limit for each call.
         case .processorTime: break

@@ -229,7 +229,7 @@ public struct ExpectedThumbnail: Codable, Sendable, Hashable {
 
     /// The render request for a movie of that duration.
     public func request(format: MediaFormat, duration: Double?) -> RenderRequest {
-        var request = RenderRequest(format: format, picture: .movieTime(seconds ?? (duration ?? 0) / 2))
+        var request = RenderRequest(format: format, frameSelection: .movieTime(seconds ?? (duration ?? 0) / 2))
         request.thumbnail = box
         return request
     }

@@ -61,7 +61,7 @@ public enum ArrivalSignal: UInt8, Sendable, Hashable {
     /// More bytes have arrived.
     case more = 0x2B
     /// The source is complete.
-    case all = 0x2E
+    case complete = 0x2E
 }
 
 /// Command-line arguments of a media process.

@@ -13,14 +13,14 @@ public struct RenderRequest: Codable, Sendable, Hashable {
     /// The part of the upright image to write at full resolution.
     public var crop: CropChoice?
     /// The frame that thumbnail and crop show; its position in a written attachment is returned.
-    public var picture: FrameSelection
+    public var frameSelection: FrameSelection
     /// Whether the source is still downloading; the last descriptor then signals further bytes (`ArrivalSignal`). Only
     /// a thumbnail can be made this way, and not of every image; an error then does not mean that the file is invalid.
     public var isArriving: Bool
 
-    public init(format: MediaFormat, picture: FrameSelection) {
+    public init(format: MediaFormat, frameSelection: FrameSelection) {
         self.format = format
-        self.picture = picture
+        self.frameSelection = frameSelection
         isArriving = false
     }
 }

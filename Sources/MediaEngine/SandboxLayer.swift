@@ -17,9 +17,9 @@ public enum SandboxLayer: String, Codable, Sendable, Hashable, CaseIterable {
     /// A limit on open descriptors. Linux: `setrlimit(2)`, RLIMIT_NOFILE.
     case openFiles = "open files"
     /// No core dumps, and no access to its memory from outside. Linux: `prctl(2)`, PR_SET_DUMPABLE, and RLIMIT_CORE.
-    case dumps = "no core dump"
+    case coreDumps = "no core dump"
     /// The process is killed when its parent ends. Linux: `prctl(2)`, PR_SET_PDEATHSIG.
-    case orphans = "dies with parent"
+    case parentDeath = "dies with parent"
 }
 
 /// An escape attempt, made by a process in which only the layer under test is enabled, for `attachprep doctor`.
@@ -54,8 +54,8 @@ public enum EscapeKind: String, Codable, Sendable, Hashable, CaseIterable {
         case .spin: .processorTime
         case .growFile: .fileSize
         case .openManyFiles: .openFiles
-        case .dump: .dumps
-        case .outliveParent: .orphans
+        case .dump: .coreDumps
+        case .outliveParent: .parentDeath
         }
     }
 }

@@ -14,7 +14,7 @@ internal import RichPush
 /// let preparer = try AttachmentPreparer(PreparerConfiguration(output: "prepared"), engine: engine)
 /// ```
 public final class InProcessMediaEngine: MediaEngine {
-    private let queries: MediaThreadPool
+    private let queryThreads: MediaThreadPool
     private let renderThreads: MediaThreadPool
 
     /// Starts the threads. Each loads the media libraries on its first call.
@@ -25,7 +25,7 @@ public final class InProcessMediaEngine: MediaEngine {
     public init(mediaSlots: Int = 1) throws {
         precondition(mediaSlots >= 1, "an engine renders in at least one slot")
         do {
-            queries = try MediaThreadPool(name: "queries", count: 1)
+            queryThreads = try MediaThreadPool(name: "queries", count: 1)
             renderThreads = try MediaThreadPool(name: "renders", count: mediaSlots)
         } catch {
             throw AttachPrepError(.internal, "No thread could be started for media work.", detail: "\(error)")
@@ -37,7 +37,7 @@ public final class InProcessMediaEngine: MediaEngine {
     public func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws
         -> MediaAnswer
     {
-        let threads = if case .render = call { renderThreads } else { queries }
+        let threads = if case .render = call { renderThreads } else { queryThreads }
         return try await threads.perform(call, descriptors: descriptors, deadline: deadline)
     }
 }

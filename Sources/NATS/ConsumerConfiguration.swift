@@ -13,7 +13,7 @@ package struct ConsumerConfiguration: Sendable, Hashable {
         /// The latest message of each subject, then every new one.
         case latestPerSubject
         /// The message with this sequence number and all later ones.
-        case number(UInt64)
+        case sequence(UInt64)
     }
 
     package init(stream: String, filter: String) {
@@ -45,9 +45,9 @@ struct ConsumerConfigurationJSON: Codable, Sendable {
         switch configuration.start {
         case .all: deliver_policy = "all"
         case .latestPerSubject: deliver_policy = "last_per_subject"
-        case .number(let number):
+        case .sequence(let sequence):
             deliver_policy = "by_start_sequence"
-            opt_start_seq = number
+            opt_start_seq = sequence
         }
         ack_policy = configuration.ackWait == nil ? "none" : "explicit"
         ack_wait = configuration.ackWait.map(\.nanoseconds)
@@ -107,7 +107,7 @@ extension JetStream {
     /// 2.15.1).
     /// - Returns: The sequence number of the last message that it delivered; nil when it lacks none.
     package func missedMessages(_ name: String, _ configuration: ConsumerConfiguration) async throws -> UInt64? {
-        let found: ConsumerInfo = try await ask("CONSUMER.INFO.\(configuration.stream).\(name)")
+        let found: ConsumerInfo = try await request("CONSUMER.INFO.\(configuration.stream).\(name)")
         guard found.num_pending == 0, let delivered = found.delivered?.stream_seq else { return nil }
         let next = try await next(after: delivered, on: configuration.filter, of: configuration.stream)
         return next == nil ? nil : delivered
@@ -119,14 +119,14 @@ extension JetStream {
 
     /// Makes the servers elect another leader of a consumer. Its configuration and messages are kept.
     package func electLeader(ofConsumer name: String, of stream: String) async throws {
-        let _: StepDown = try await ask("CONSUMER.LEADER.STEPDOWN.\(stream).\(name)")
+        let _: StepDown = try await request("CONSUMER.LEADER.STEPDOWN.\(stream).\(name)")
     }
 
     private func information(
         _ configuration: ConsumerConfiguration, _ name: String
     ) async throws -> (ConsumerInfo, isNew: Bool) {
         do {
-            return (try await ask("CONSUMER.INFO.\(configuration.stream).\(name)"), false)
+            return (try await request("CONSUMER.INFO.\(configuration.stream).\(name)"), false)
         } catch let error as NATSError where error.hasErrorCode(NATSError.APIErrorCode.consumerNotFound) {
             return (try await make(configuration, "CONSUMER.DURABLE.CREATE.\(configuration.stream).\(name)"), true)
         }
@@ -138,7 +138,7 @@ extension JetStream {
     }
 
     private func make(_ configuration: ConsumerConfiguration, _ operation: String) async throws -> ConsumerInfo {
-        try await ask(
+        try await request(
             operation,
             CreateConsumerRequest(stream_name: configuration.stream, config: ConsumerConfigurationJSON(configuration)))
     }

@@ -11,14 +11,14 @@ package struct Delivery: Sendable, Hashable {
     /// The number of deliveries of this message, including this one.
     package var count: Int
     /// The message's sequence number in the stream.
-    package var number: UInt64
+    package var sequence: UInt64
     /// The delivery's sequence number in the consumer.
     package var consumerSequence: UInt64
     /// The number of messages that the consumer had yet to deliver after this one.
     package var pending: UInt64
 
-    /// Parses the reply subject: `$JS.ACK.<stream>.<consumer>.<count>.<number>.<consumerSequence>.<time>.<pending>`, or
-    /// the same with a domain and an account hash after `$JS.ACK`. Nil for a message that no consumer sent.
+    /// Parses the reply subject: `$JS.ACK.<stream>.<consumer>.<count>.<sequence>.<consumerSequence>.<time>.<pending>`,
+    /// or the same with a domain and an account hash after `$JS.ACK`. Nil for a message that no consumer sent.
     init?(_ message: NATSMessage) {
         guard let reply = message.reply, reply.hasPrefix("$JS.ACK.") else { return nil }
         let parts = reply.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -26,7 +26,7 @@ package struct Delivery: Sendable, Hashable {
         // Bounded: indexes, compared with the count above.
         guard parts.count >= 9, parts.count > first + 4, let count = Self.number(parts[first]),
             // Bounded: indexes, compared with the count above.
-            let number = Self.number(parts[first + 1]), let consumerSequence = Self.number(parts[first + 2]),
+            let sequence = Self.number(parts[first + 1]), let consumerSequence = Self.number(parts[first + 2]),
             let pending = Self.number(parts[first + 4])  // Bounded: indexes, compared with the count above.
         else { return nil }
         subject = message.subject
@@ -34,7 +34,7 @@ package struct Delivery: Sendable, Hashable {
         operation = message.operation
         self.reply = reply
         self.count = Int(clamping: count)
-        self.number = number
+        self.sequence = sequence
         self.consumerSequence = consumerSequence
         self.pending = pending
     }

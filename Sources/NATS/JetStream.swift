@@ -20,8 +20,8 @@ package struct JetStream: Sendable {
             var description: String?
 
             func error(of subject: String) -> NATSError {
-                .refused(
-                    code: code, number: err_code ?? 0, text: description ?? "no description",
+                .apiError(
+                    code: code, errorCode: err_code ?? 0, text: description ?? "no description",
                     operation: JetStream.operation(subject))
             }
         }
@@ -37,16 +37,16 @@ package struct JetStream: Sendable {
 
     /// Calls an operation of the API and decodes its answer.
     ///
-    /// - Throws: `NATSError.refused` for an error in the answer, `NATSError.unreadable` for an invalid one.
-    func ask<Answer: Decodable>(_ operation: String, _ body: some Encodable) async throws -> Answer {
-        try await answer(to: OutgoingMessage("$JS.API.\(operation)", Array(try JSONEncoder().encode(body))))
+    /// - Throws: `NATSError.apiError` for an error in the answer, `NATSError.unreadable` for an invalid one.
+    func request<Answer: Decodable>(_ operation: String, _ body: some Encodable) async throws -> Answer {
+        try await response(to: OutgoingMessage("$JS.API.\(operation)", Array(try JSONEncoder().encode(body))))
     }
 
-    func ask<Answer: Decodable>(_ operation: String) async throws -> Answer {
-        try await answer(to: OutgoingMessage("$JS.API.\(operation)"))
+    func request<Answer: Decodable>(_ operation: String) async throws -> Answer {
+        try await response(to: OutgoingMessage("$JS.API.\(operation)"))
     }
 
-    private func answer<Answer: Decodable>(to message: OutgoingMessage) async throws -> Answer {
+    private func response<Answer: Decodable>(to message: OutgoingMessage) async throws -> Answer {
         try Self.read(try await connection.request(message), of: message)
     }
 
@@ -75,30 +75,30 @@ package struct JetStream: Sendable {
     /// - Returns: Its sequence number; nil when the subject's last message is not the expected one.
     @discardableResult
     package func publish(_ message: OutgoingMessage) async throws -> UInt64? {
-        try Self.number(.success(try await connection.request(message)), of: message).get()
+        try Self.sequence(.success(try await connection.request(message)), of: message).get()
     }
 
     /// Publishes messages in order, without waiting between them. Results are those of `publish(_:)`.
     package func publishAll(_ messages: [OutgoingMessage]) async -> [Result<UInt64?, any Error>] {
         let answers = await connection.requestAll(messages)
-        return zip(answers, messages).map { Self.number($0, of: $1) }
+        return zip(answers, messages).map { Self.sequence($0, of: $1) }
     }
 
-    private static func number(
+    private static func sequence(
         _ answer: Result<NATSMessage, any Error>, of message: OutgoingMessage
     ) -> Result<UInt64?, any Error> {
         do {
             let bytes = try answer.get().bytes
-            if let number = PublishAck.number(in: bytes) { return .success(number) }
+            if let sequence = PublishAck.sequence(in: bytes) { return .success(sequence) }
             let reply = try JSONDecoder().decode(PublishReply.self, from: Data(bytes))
             if let apiError = reply.error {
                 if PublishAck.isConflict(apiError.err_code) { return .success(nil) }
                 throw apiError.error(of: message.subject)
             }
-            guard let number = reply.seq else {
+            guard let sequence = reply.seq else {
                 throw NATSError.unreadable(subject: message.subject, text: "neither a sequence number nor an error")
             }
-            return .success(number)
+            return .success(sequence)
         } catch let error as DecodingError {
             return .failure(NATSError.unreadable(subject: message.subject, text: "\(error)"))
         } catch {
@@ -125,7 +125,7 @@ package enum PublishAck {
     /// took longer than all other handling of an answer, and each job has four answers.
     ///
     /// - Returns: Nil for any other text, such as an error, other members or other white space.
-    package static func number(in bytes: [UInt8]) -> UInt64? {
+    package static func sequence(in bytes: [UInt8]) -> UInt64? {
         var rest = bytes[...]
         guard consume(opening, from: &rest), let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
         // Names with an escape are left to the parser.
@@ -141,9 +141,10 @@ package enum PublishAck {
         return UInt64(String(decoding: rest, as: UTF8.self))  // Bounded: parsing text, nil if not a number.
     }
 
-    /// Whether the JetStream error number means that the subject's last message is not the expected one.
-    package static func isConflict(_ number: Int?) -> Bool {
-        number == NATSError.APIErrorCode.wrongLastSequence || number == NATSError.APIErrorCode.wrongLastSequenceUnderWay
+    /// Whether the JetStream error code means that the subject's last message is not the expected one.
+    package static func isConflict(_ errorCode: Int?) -> Bool {
+        errorCode == NATSError.APIErrorCode.wrongLastSequence
+            || errorCode == NATSError.APIErrorCode.wrongLastSequenceUnderWay
     }
 
     private static let opening = Array(#"{"stream":""#.utf8)
@@ -158,7 +159,7 @@ package enum PublishAck {
 }
 
 struct StreamMessage: Sendable, Hashable {
-    var number: UInt64
+    var sequence: UInt64
     /// Its header lines; empty without headers.
     var headers: String
     var bytes: [UInt8]
@@ -184,9 +185,10 @@ extension JetStream {
     /// Read from the stream's leader, so never older than a message that was read or written before.
     func last(on subject: String, of name: String) async throws -> StreamMessage? {
         do {
-            let found: FoundMessage = try await ask("STREAM.MSG.GET.\(name)", LastMessageRequest(last_by_subj: subject))
+            let found: FoundMessage = try await request(
+                "STREAM.MSG.GET.\(name)", LastMessageRequest(last_by_subj: subject))
             return StreamMessage(
-                number: found.message.seq, headers: String(decoding: Self.bytes(found.message.hdrs), as: UTF8.self),
+                sequence: found.message.seq, headers: String(decoding: Self.bytes(found.message.hdrs), as: UTF8.self),
                 bytes: Self.bytes(found.message.data))
         } catch let error as NATSError where error.hasErrorCode(NATSError.APIErrorCode.messageNotFound) {
             return nil
@@ -198,12 +200,12 @@ extension JetStream {
         var next_by_subj: String
     }
 
-    /// The sequence number of the first message after `number` on matching subjects, from the stream's leader; nil when
-    /// there is none.
-    package func next(after number: UInt64, on subjects: String, of name: String) async throws -> UInt64? {
+    /// The sequence number of the first message after `sequence` on matching subjects, from the stream's leader; nil
+    /// when there is none.
+    package func next(after sequence: UInt64, on subjects: String, of name: String) async throws -> UInt64? {
         do {
-            let request = NextMessageRequest(seq: number.adding(clamping: 1), next_by_subj: subjects)
-            let found: FoundMessage = try await ask("STREAM.MSG.GET.\(name)", request)
+            let message = NextMessageRequest(seq: sequence.adding(clamping: 1), next_by_subj: subjects)
+            let found: FoundMessage = try await request("STREAM.MSG.GET.\(name)", message)
             return found.message.seq
         } catch let error as NATSError where error.hasErrorCode(NATSError.APIErrorCode.messageNotFound) {
             return nil
@@ -219,12 +221,12 @@ extension JetStream {
         var success: Bool
     }
 
-    func remove(_ number: UInt64, of name: String) async throws {
+    func remove(_ sequence: UInt64, of name: String) async throws {
         do {
-            let _: Removal = try await ask("STREAM.MSG.DELETE.\(name)", DeleteMessageRequest(seq: number))
-        } catch NATSError.refused(_, NATSError.APIErrorCode.messageNotRemoved, "no message found", _) {
+            let _: Removal = try await request("STREAM.MSG.DELETE.\(name)", DeleteMessageRequest(seq: sequence))
+        } catch NATSError.apiError(_, NATSError.APIErrorCode.messageNotRemoved, "no message found", _) {
             // Already removed, or replaced by a later message of its subject. Only the text tells this from other
-            // failures: all have the same error number.
+            // failures: all have the same error code.
         }
     }
 

@@ -77,7 +77,7 @@ package struct KeyValueBucket: Sendable {
     package func entry(_ key: String) async throws -> KeyValueEntry? {
         guard let found = try await stream.last(on: subject(key), of: streamName) else { return nil }
         let isRemoved = found.headers.contains("KV-Operation")
-        return KeyValueEntry(key: key, value: isRemoved ? nil : found.bytes, revision: found.number)
+        return KeyValueEntry(key: key, value: isRemoved ? nil : found.bytes, revision: found.sequence)
     }
 }
 
@@ -96,7 +96,7 @@ extension KeyValueBucket {
         _ receive: @Sendable ([KeyValueEntry], _ isCurrent: Bool) async throws -> Void
     ) async throws {
         var configuration = ConsumerConfiguration(stream: streamName, filter: "$KV.\(name).>")
-        configuration.start = revision == 0 ? .latestPerSubject : .number(revision.adding(clamping: 1))
+        configuration.start = revision == 0 ? .latestPerSubject : .sequence(revision.adding(clamping: 1))
         let (consumer, pending) = try await stream.ephemeralConsumer(configuration)
         if pending == 0 { try await receive([], true) }
         var lastSequence: UInt64 = 0
@@ -108,7 +108,7 @@ extension KeyValueBucket {
             while let deliveries = try await pull.next() {
                 try deliveries.checkOrder(after: lastSequence)
                 lastSequence = lastSequence.adding(clamping: UInt64(deliveries.count))
-                reached = deliveries.last?.number ?? reached
+                reached = deliveries.last?.sequence ?? reached
                 try await receive(deliveries.map(entry), deliveries.last?.pending == 0)
             }
             if lastSequence > former {
@@ -116,7 +116,7 @@ extension KeyValueBucket {
                 continue
             }
             // A change made just now is delivered by the next pull, so only two empty pulls in a row count.
-            if isBehind { throw ReplicaBehindError(stream: streamName, number: reached) }
+            if isBehind { throw ReplicaBehindError(stream: streamName, sequence: reached) }
             isBehind = try await stream.next(after: reached, on: configuration.filter, of: streamName) != nil
         }
     }
@@ -127,7 +127,7 @@ extension KeyValueBucket {
     private func entry(_ delivery: Delivery) -> KeyValueEntry {
         KeyValueEntry(
             key: key(of: delivery.subject), value: delivery.operation == nil ? delivery.bytes : nil,
-            revision: delivery.number)
+            revision: delivery.sequence)
     }
 }
 
@@ -136,10 +136,10 @@ extension KeyValueBucket {
 package struct ReplicaBehindError: Error, Sendable, Hashable, CustomStringConvertible {
     package var stream: String
     /// The sequence number of the last delivered message.
-    package var number: UInt64
+    package var sequence: UInt64
 
     package var description: String {
-        "a server's copy of \(stream) ends at message \(number), behind the copy of the stream's leader"
+        "a server's copy of \(stream) ends at message \(sequence), behind the copy of the stream's leader"
     }
 }
 

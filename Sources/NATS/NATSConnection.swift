@@ -193,10 +193,10 @@ internal import Synchronization
     ///
     /// - Throws: `NATSError`; after `.timedOut` and `.disconnected` the request may have been carried out.
     package func request(_ message: OutgoingMessage) async throws -> NATSMessage {
-        try await answer(to: message).get()
+        try await response(to: message).get()
     }
 
-    private func answer(to message: OutgoingMessage) async -> Result<NATSMessage, any Error> {
+    private func response(to message: OutgoingMessage) async -> Result<NATSMessage, any Error> {
         await withCheckedContinuation { continuation in
             send([expect(message) { continuation.resume(returning: $0) }].compactMap(\.self))
         }
@@ -205,7 +205,7 @@ internal import Synchronization
     /// Sends messages in order, without waiting between them, and waits for all answers.
     package func requestAll(_ messages: [OutgoingMessage]) async -> [Result<NATSMessage, any Error>] {
         guard !messages.isEmpty else { return [] }
-        if messages.count == 1 { return [await answer(to: messages[0])] }
+        if messages.count == 1 { return [await response(to: messages[0])] }
         let answers = ReplyCollector(count: messages.count)
         return await withCheckedContinuation { continuation in
             let posts = messages.enumerated().map { index, message in

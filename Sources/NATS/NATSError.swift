@@ -11,11 +11,11 @@ package enum NATSError: Error, Hashable, Sendable, CustomStringConvertible {
     case timedOut(subject: String)
     /// The subject has no subscriber: JetStream is disabled, has no leader now, or this account may not use it.
     case noResponders(subject: String)
-    /// The servers rejected a request: an HTTP-like status code, the JetStream error number and text, and the operation
+    /// The servers rejected a request: an HTTP-like status code, the JetStream error code and text, and the operation
     /// of the API or the subject of the message.
-    case refused(code: Int, number: Int, text: String, operation: String)
-    /// The cluster has fewer servers than the requested number of replicas; with the JetStream error number and text.
-    case tooFewServers(replicas: Int, number: Int, text: String, operation: String)
+    case apiError(code: Int, errorCode: Int, text: String, operation: String)
+    /// The cluster has fewer servers than the requested number of replicas; with the JetStream error code and text.
+    case tooFewServers(replicas: Int, errorCode: Int, text: String, operation: String)
     /// The server's version is below the minimum.
     case serverTooOld(NATSServerVersion, least: NATSServerVersion)
     /// An answer or a sequence of messages that cannot be interpreted.
@@ -29,10 +29,10 @@ package enum NATSError: Error, Hashable, Sendable, CustomStringConvertible {
         case .disconnected: "nats: not connected"
         case .timedOut(let subject): "nats: timed out waiting for an answer from \(subject)"
         case .noResponders(let subject): "nats: no responders on \(subject)"
-        case .refused(let code, let number, let text, let operation):
-            "\(operation): jetstream error \(code), \(number): \(text)"
-        case .tooFewServers(let replicas, let number, let text, let operation):
-            "\(operation) with \(replicas) replicas: jetstream error \(number): \(text)"
+        case .apiError(let code, let errorCode, let text, let operation):
+            "\(operation): jetstream error \(code), \(errorCode): \(text)"
+        case .tooFewServers(let replicas, let errorCode, let text, let operation):
+            "\(operation) with \(replicas) replicas: jetstream error \(errorCode): \(text)"
         case .serverTooOld(let version, let least): "nats-server \(version) is below the minimum \(least)"
         case .unreadable(let subject, let text): "nats: invalid answer from \(subject): \(text)"
         case .tooLarge(let bytes, let limit):
@@ -65,7 +65,7 @@ extension NATSError {
         }
     }
 
-    /// The JetStream error numbers that are handled specially, from nats-server's `errors.json`.
+    /// The JetStream error codes that are handled specially, from nats-server's `errors.json`.
     package enum APIErrorCode {
         package static let noSuitablePeers = 10_005
         /// JetStream is unavailable: the servers, or the stream, have no leader.
@@ -80,9 +80,9 @@ extension NATSError {
         package static let wrongLastSequenceUnderWay = 10_164
     }
 
-    /// Whether the servers rejected the request with this JetStream error number.
-    package func hasErrorCode(_ number: Int) -> Bool {
-        guard case .refused(_, number, _, _) = self else { return false }
+    /// Whether the servers rejected the request with this JetStream error code.
+    package func hasErrorCode(_ errorCode: Int) -> Bool {
+        guard case .apiError(_, errorCode, _, _) = self else { return false }
         return true
     }
 }

@@ -100,8 +100,8 @@ package final class PullConsumer: Sendable {
         case 503: end(throwing: NATSError.noResponders(subject: subject))
         case let status?:
             end(
-                throwing: NATSError.refused(
-                    code: status, number: 0, text: "server ended the pull", operation: JetStream.operation(subject)))
+                throwing: NATSError.apiError(
+                    code: status, errorCode: 0, text: "server ended the pull", operation: JetStream.operation(subject)))
         }
     }
 

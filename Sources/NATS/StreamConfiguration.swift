@@ -128,8 +128,8 @@ extension JetStream {
     ///
     /// Operators may choose another age limit, number of replicas and size limit than the configuration.
     /// - Returns: Whether it was missing.
-    /// - Throws: `NATSError.refused` when it cannot be created; `StreamMismatchError` when a stream of that name has an
-    ///   incompatible configuration.
+    /// - Throws: `NATSError.apiError` when it cannot be created; `StreamMismatchError` when a stream of that name has
+    ///   an incompatible configuration.
     @discardableResult
     package func ensure(_ configuration: StreamConfiguration) async throws -> Bool {
         guard try await status(configuration) == nil else { return false }
@@ -142,7 +142,7 @@ extension JetStream {
     /// - Throws: `StreamMismatchError` when a stream of that name has an incompatible configuration.
     package func status(_ configuration: StreamConfiguration) async throws -> StreamStatus? {
         do {
-            let found: StreamInfo = try await ask("STREAM.INFO.\(configuration.name)")
+            let found: StreamInfo = try await request("STREAM.INFO.\(configuration.name)")
             try Self.check(found.config, against: configuration)
             return StreamStatus(found)
         } catch let error as NATSError where error.hasErrorCode(NATSError.APIErrorCode.streamNotFound) {
@@ -160,7 +160,7 @@ extension JetStream {
             guard let status = try await status(configuration) else { return .missing }
             return status.hasLeader ? .available(status) : .leaderless
         } catch let error as NATSError where error.isWithoutAnswer {
-            let listed: StreamNames? = try? await ask(
+            let listed: StreamNames? = try? await request(
                 "STREAM.NAMES", SubjectFilter(subject: configuration.subjects.first ?? ""))
             return listed?.streams?.contains(configuration.name) == true ? .leaderless : .unknown
         } catch {
@@ -174,23 +174,23 @@ extension JetStream {
     /// needed, and the caller checks.
     package func delete(_ name: String) async throws {
         do {
-            let _: StreamDeletion = try await ask("STREAM.DELETE.\(name)")
+            let _: StreamDeletion = try await request("STREAM.DELETE.\(name)")
         } catch let error as NATSError
             where error.isWithoutAnswer || error.hasErrorCode(NATSError.APIErrorCode.streamNotFound)
         {}
     }
 
     package func messageCount(_ name: String) async throws -> Int {
-        let found: StreamInfo = try await ask("STREAM.INFO.\(name)")
+        let found: StreamInfo = try await request("STREAM.INFO.\(name)")
         return found.state?.messages ?? 0
     }
 
     package func purge(_ name: String) async throws {
-        let _: StreamPurge = try await ask("STREAM.PURGE.\(name)")
+        let _: StreamPurge = try await request("STREAM.PURGE.\(name)")
     }
 
     func purge(_ name: String, subject: String) async throws {
-        let _: StreamPurge = try await ask("STREAM.PURGE.\(name)", SubjectPurge(filter: subject))
+        let _: StreamPurge = try await request("STREAM.PURGE.\(name)", SubjectPurge(filter: subject))
     }
 
     private func make(_ configuration: StreamConfiguration) async throws {
@@ -200,11 +200,12 @@ extension JetStream {
             where error.hasErrorCode(NATSError.APIErrorCode.replicasNeedCluster) && configuration.replicas == nil
         {
             try await make(configuration, replicas: 1)
-        } catch NATSError.refused(_, let number, let text, let operation)
-            where [NATSError.APIErrorCode.replicasNeedCluster, NATSError.APIErrorCode.noSuitablePeers].contains(number)
+        } catch NATSError.apiError(_, let errorCode, let text, let operation)
+            where [NATSError.APIErrorCode.replicasNeedCluster, NATSError.APIErrorCode.noSuitablePeers]
+            .contains(errorCode)
         {
             throw NATSError.tooFewServers(
-                replicas: configuration.replicas ?? Self.replicasOfCluster, number: number, text: text,
+                replicas: configuration.replicas ?? Self.replicasOfCluster, errorCode: errorCode, text: text,
                 operation: operation)
         }
     }
@@ -214,7 +215,7 @@ extension JetStream {
 
     private func make(_ configuration: StreamConfiguration, replicas: Int) async throws {
         // Not an error when another process creates the same stream at the same time.
-        let made: StreamInfo = try await ask(
+        let made: StreamInfo = try await request(
             "STREAM.CREATE.\(configuration.name)", StreamConfigurationJSON(configuration, replicas: replicas))
         try Self.check(made.config, against: configuration)
     }

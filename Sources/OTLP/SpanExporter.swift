@@ -164,11 +164,11 @@ package final class SpanExporter: Sendable {
     private func pause(afterTries tries: Int, _ retryAfter: Duration?) async -> Bool {
         var schedule = RetrySchedule(backOff: .seconds(clamping: backOffSeconds))
         schedule.attemptsMax = Limits.spanAttemptsMax
-        let asked = retryAfter.map { min($0, .seconds(Limits.spanRetryAfterSecondsMax)) }
+        let requested = retryAfter.map { min($0, .seconds(Limits.spanRetryAfterSecondsMax)) }
         // Bounded: a constant, longer than all pauses; `shutdown` cancels the task.
         let unlimited = Duration.seconds(Int32.max)
         let delay = schedule.delay(
-            afterTries: tries, chance: .random(in: 0.5...1), retryAfter: asked, timeLeft: unlimited)
+            afterTries: tries, chance: .random(in: 0.5...1), retryAfter: requested, timeLeft: unlimited)
         guard let delay else { return false }
         return (try? await ContinuousClock().sleep(for: delay)) != nil
     }

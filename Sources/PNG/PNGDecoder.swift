@@ -10,7 +10,7 @@ import SafeArithmetic
 /// C: `spng_decode_row` of libspng.
 @safe package final class PNGDecoder {
     /// The channels of a decoded pixel, 8 bits a sample.
-    package enum Samples: Int, Sendable, Hashable {
+    package enum SampleFormat: Int, Sendable, Hashable {
         case gray = 1
         case rgb = 3
         case rgba = 4
@@ -28,7 +28,7 @@ import SafeArithmetic
     private let source: PNGSource
     private let header: spng_ihdr
     /// The channels of the decoded rows.
-    package let samples: Samples
+    package let samples: SampleFormat
 
     /// Limits in bytes for one chunk, and for all that libspng keeps: profiles and palettes are far smaller.
     private static let chunkBytesMax = 1_000_000
@@ -65,7 +65,7 @@ import SafeArithmetic
         return header
     }
 
-    private static func samples(_ header: spng_ihdr, hasTransparency: Bool) -> Samples {
+    private static func samples(_ header: spng_ihdr, hasTransparency: Bool) -> SampleFormat {
         switch spng_color_type(UInt32(truncatingIfNeeded: header.color_type)) {
         case SPNG_COLOR_TYPE_GRAYSCALE where !hasTransparency && header.bit_depth <= 8: .gray
         case SPNG_COLOR_TYPE_GRAYSCALE_ALPHA, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA: .rgba

@@ -12,7 +12,7 @@ struct JSONLayout: Sendable, Hashable {
     /// The indentation of the inserted value.
     var indentation: [UInt8] = []
     /// The additional indentation of each nested level.
-    var unit: [UInt8] = []
+    var indentationStep: [UInt8] = []
 
     static let compact = JSONLayout()
 
@@ -30,7 +30,7 @@ struct JSONLayout: Sendable, Hashable {
 
     private var within: JSONLayout {
         var layout = self
-        layout.indentation += unit
+        layout.indentation += indentationStep
         return layout
     }
 
@@ -79,7 +79,7 @@ extension JSONLayout {
         let outer = Self.whitespace(before: container.range.upperBound - 1, of: bytes).reversed()
             .prefix { !isNewline($0) }.reversed()
         let isDeeper = indentation.starts(with: outer) && indentation.count > outer.count
-        unit = isDeeper ? Array(indentation.dropFirst(outer.count)) : Array("  ".utf8)
+        indentationStep = isDeeper ? Array(indentation.dropFirst(outer.count)) : Array("  ".utf8)
     }
 
     private static func whitespace(before end: Int, of bytes: [UInt8]) -> ArraySlice<UInt8> {

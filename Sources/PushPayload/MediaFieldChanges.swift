@@ -68,7 +68,9 @@ struct MediaFieldChanges {
             return .write(found.string == nil ? .number(number) : .string("\(number)"))
         case .movie(let time):
             // Bounded: floating point.
-            if let asked = item.options.thumbnailTime, (asked - time.seconds).magnitude <= Self.tick { return .keep }
+            if let requested = item.options.thumbnailTime, (requested - time.seconds).magnitude <= Self.tick {
+                return .keep
+            }
             if isStructured { return .write(wanted.payloadValue) }
             let seconds = PayloadValue.number(time.seconds)
             guard found.string != nil, case .number(let text) = seconds else { return .write(seconds) }

@@ -37,8 +37,8 @@ extension PushAttachment {
             guard case .file(let name) = item.address else { return nil }
             self.init(id: "")
             file = name
-            let asked = PushAttachmentOptions(item.options, ofFile: name)
-            options = asked == PushAttachmentOptions() ? nil : asked
+            let requested = PushAttachmentOptions(item.options, ofFile: name)
+            options = requested == PushAttachmentOptions() ? nil : requested
         case .failed: return nil
         }
     }

@@ -21,9 +21,9 @@ package final class ClockJumps: Sendable {
 
     /// Moves the waits when the wall clock was stepped since the last call; usually only a comparison. Called before
     /// each query for what is due.
-    package func follow(_ moment: StoreMoment, in commits: GroupCommit) async throws {
+    package func adjust(_ moment: StoreMoment, in commits: GroupCommit) async throws {
         guard Self.isJump(from: lead.withLock(\.self), to: moment.lead) else { return }
-        try await commits.write { database, _ in try Self.follow(database, at: moment) }
+        try await commits.write { database, _ in try Self.adjust(database, at: moment) }
         lead.withLock { $0 = moment.lead }
     }
 
@@ -37,16 +37,16 @@ package final class ClockJumps: Sendable {
     /// a wrong clock wrote them.
     ///
     /// The offset is stored in the database together with the waits, so that only one of several processes moves them.
-    package static func follow(_ database: Database, at moment: StoreMoment) throws {
+    package static func adjust(_ database: Database, at moment: StoreMoment) throws {
         let previous = try previousLead(database, of: moment)
         if let previous, isJump(from: previous, to: moment.lead) {
-            try move(database, by: moment.lead.subtracting(clamping: previous))
+            try shiftWaits(database, by: moment.lead.subtracting(clamping: previous))
         }
         if previous != moment.lead { try keepLead(database, of: moment) }
-        try cut(database, at: moment)
+        try capWaits(database, at: moment)
     }
 
-    private static func move(_ database: Database, by shift: Int64) throws {
+    private static func shiftWaits(_ database: Database, by shift: Int64) throws {
         // SQLite converts a sum beyond 64 bits to floating point; such dates are not written by attachprep.
         try database.run(
             """
@@ -58,7 +58,7 @@ package final class ClockJumps: Sendable {
     }
 
     /// Jobs without a wait are due now, and no back-off is longer than the maximum.
-    private static func cut(_ database: Database, at moment: StoreMoment) throws {
+    private static func capWaits(_ database: Database, at moment: StoreMoment) throws {
         let longest = moment.wall.adding(clamping: Duration.seconds(Limits.jobBackOffSecondsMax).milliseconds)
         try database.run(
             """

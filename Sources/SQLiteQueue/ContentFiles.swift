@@ -69,9 +69,9 @@ package final class ContentFiles: Sendable {
 
     private static func sync(_ path: String) throws {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw StorageErrors.file(errno) }
+        guard descriptor >= 0 else { throw StorageErrors.fileError(errno) }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw StorageErrors.file(errno) }
+        guard fsync(descriptor) == 0 else { throw StorageErrors.fileError(errno) }
     }
 
     /// - Returns: The size in bytes; nil when it does not exist or is not a regular file.
@@ -123,9 +123,9 @@ extension ContentFiles {
         // The content exists already; its size differs if a power failure truncated it.
         if Self.size(final) == file.bytes { return }
         if unsafe rename(new, final) == 0 { return }
-        guard errno == ENOENT else { throw StorageErrors.file(errno) }
+        guard errno == ENOENT else { throw StorageErrors.fileError(errno) }
         guard unsafe mkdir("\(folder.content)/\(file.sha256.prefix(2))", 0o700) == 0 || errno == EEXIST,
             unsafe rename(new, final) == 0
-        else { throw StorageErrors.file(errno) }
+        else { throw StorageErrors.fileError(errno) }
     }
 }

@@ -72,7 +72,7 @@ extension SQLiteStore {
         let uploads = try await files.run { ContentFiles.names(files.folder.uploads) }.filter { MediaID($0) != nil }
         let unknown = try await unnamed(uploads, "upload", "id")
         report.add(try await sweepUnknown(unknown, until: oldest, at: now, removeUnnamedUploads))
-        try await write { database, _ in try UnknownFiles.forget(until: oldest, database) }
+        try await write { database, _ in try UnknownFiles.deleteExpired(until: oldest, database) }
         return report
     }
 
@@ -170,7 +170,7 @@ enum UnknownFiles {
     }
 
     /// After a walk over all files, deletes the records of files that have a row again or no longer exist.
-    static func forget(until oldest: Int64, _ database: Database) throws {
+    static func deleteExpired(until oldest: Int64, _ database: Database) throws {
         try database.run(
             """
             DELETE FROM unknown_file WHERE found_at <= ?

@@ -63,10 +63,10 @@ package final class GroupCommit: Sendable {
             defer { waiting.isWorking = true }
             return !waiting.isWorking
         }
-        if begins { pool.asyncWriteWithoutTransaction { self.work($0) } }
+        if begins { pool.asyncWriteWithoutTransaction { self.commitLoop($0) } }
     }
 
-    private func work(_ database: Database) {
+    private func commitLoop(_ database: Database) {
         while let group = nextGroup() { commit(group, database) }
     }
 

@@ -28,7 +28,7 @@ extension SQLiteStore {
 
     private func claimBatch(_ count: Int, _ claim: JobClaim) async throws -> ClaimBatch {
         let moment = clock.now()
-        try await jumps.follow(moment, in: commits)
+        try await jumps.adjust(moment, in: commits)
         let (laneRotation, isolation) = (laneRotation, isolation)
         return try await write { database, changes in
             // Bounded: array concatenation.
@@ -73,7 +73,7 @@ struct JobClaim: Sendable {
             if taken.records.isEmpty, !taken.mayBeMore, decision == .ordinaryFirst {
                 return try takeAlone(isolation, database, at: moment)
             }
-            if !taken.records.isEmpty { isolation.note(alone: false) }
+            if !taken.records.isEmpty { isolation.record(alone: false) }
             return taken
         }
     }
@@ -83,7 +83,7 @@ struct JobClaim: Sendable {
         _ isolation: IsolationState, _ database: Database, at moment: StoreMoment
     ) throws -> ClaimBatch {
         guard let id = try database.number(JobIsolation.nextJob, [moment.wall]) else { return ClaimBatch() }
-        isolation.note(alone: true)
+        isolation.record(alone: true)
         let token = Int64.random(in: 1 ... .max)
         let row = try database.row(
             """

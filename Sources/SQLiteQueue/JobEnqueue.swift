@@ -18,7 +18,7 @@ extension SQLiteStore {
             try Self.checkCapacity(for: new.count, limit: limit, database)
             if let quota { try Self.checkQuota(quota, database) }
             for one in new { try one.insert(database) }
-            try idempotency?.keep(new.map(\.job.id), database, at: date.milliseconds)
+            try idempotency?.store(new.map(\.job.id), database, at: date.milliseconds)
             changes += new.map { JobFeed.Change(job: $0.job.id, state: .queued) }
             return nil
         }
@@ -123,7 +123,7 @@ extension IdempotencyKey {
         return jobs.isEmpty && ids != "[]" ? nil : jobs.map(JobRecord.init)
     }
 
-    func keep(_ jobs: [JobID], _ database: Database, at now: Int64) throws {
+    func store(_ jobs: [JobID], _ database: Database, at now: Int64) throws {
         try database.run(
             "INSERT OR REPLACE INTO idempotency (caller, key, digest, created_at, jobs) VALUES (?, ?, ?, ?, ?)",
             [caller, key, bodyDigest, now, try StoredJSON.text(jobs)])
@@ -134,7 +134,7 @@ extension IdempotencyKey {
     /// Deletes some of the expired keys.
     ///
     /// - Returns: The number of deleted keys.
-    static func forget(_ database: Database, at now: Int64) throws -> Int {
+    static func deleteExpired(_ database: Database, at now: Int64) throws -> Int {
         // Bounded: this machine's wall clock minus 24 h.
         let oldest = now - Int64(Limits.idempotencySecondsMax * 1000)
         return try database.rows(

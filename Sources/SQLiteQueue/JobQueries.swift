@@ -52,7 +52,7 @@ package struct CatalogQuery: Sendable {
             "FROM job WHERE \(state) AND \(selection.condition) ORDER BY uuid DESC LIMIT \(count.adding(clamping: 1))"
         // A search scans the covering index and reads only the rows of its matches.
         let sql =
-            selection.searches
+            selection.filtersByText
             ? "SELECT \(JobRecord.columns) FROM job WHERE uuid IN (SELECT uuid \(chosen))"
             : "SELECT \(JobRecord.columns) \(chosen)"
         return try StoredRow.fetchAll(database, sql: sql, arguments: StatementArguments(selection.arguments))
@@ -143,14 +143,14 @@ package struct JobSelection: Sendable {
     package let states: [JobState]?
 
     /// Whether it filters by texts, which the index `job_state` contains.
-    package let searches: Bool
+    package let filtersByText: Bool
 
     /// - Parameter states: restricts the filter to these states; nil does not.
     package init(_ filter: JobFilter, among states: [JobState]? = nil) throws {
-        searches = filter.search?.isEmpty == false || filter.errors != nil
+        filtersByText = filter.search?.isEmpty == false || filter.errors != nil
         let possible = filter.errors == nil ? states : (states ?? JobState.allCases).filter { $0.isError }
         let wanted = (possible ?? JobState.allCases).filter { filter.states?.contains($0) ?? true }
-        self.states = possible == nil && filter.states == nil && !searches ? nil : wanted
+        self.states = possible == nil && filter.states == nil && !filtersByText ? nil : wanted
         if let errors = filter.errors {
             add("error_code IN (SELECT value FROM json_each(?))", try StoredJSON.text(errors.map(\.rawValue)))
         }
@@ -201,7 +201,7 @@ package enum PaceQuery {
                 // Bounded: at most one hour, in milliseconds.
                 let from = start.adding(clamping: Int64(index) * minute)
                 for row in try database.rows(sql, [state.rawValue, from, from.adding(clamping: minute)]) {
-                    pace.minutes[index].note(row[1], endedAs: state, inBucket: row[0])
+                    pace.minutes[index].record(row[1], endedAs: state, inBucket: row[0])
                 }
             }
         }
@@ -228,7 +228,7 @@ package enum PaceQuery {
 }
 
 extension JobPace.Minute {
-    fileprivate mutating func note(_ count: Int, endedAs state: JobState, inBucket bucket: Int) {
+    fileprivate mutating func record(_ count: Int, endedAs state: JobState, inBucket bucket: Int) {
         if state == .succeeded {
             succeeded = succeeded.adding(clamping: count)
         } else {

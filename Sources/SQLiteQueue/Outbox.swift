@@ -7,20 +7,20 @@ import SafeArithmetic
 extension SQLiteStore: WebhookOutbox {
     public func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] {
         let moment = clock.now()
-        try await jumps.follow(moment, in: commits)
+        try await jumps.adjust(moment, in: commits)
         let isolation = isolation
         return try await write { database, _ in
             try WebhookQuery.reclaimExpired(database, at: moment.steady)
             let claim = WebhookClaim(
                 count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds))
-            return try claim.take(database, at: moment, isolation)
+            return try claim.apply(database, at: moment, isolation)
         }
     }
 
-    public func record(_ id: WebhookID, _ outcome: WebhookDeliveryResult) async throws {
+    public func record(_ id: WebhookID, _ result: WebhookDeliveryResult) async throws {
         let now = clock.now().wall
         let (state, next, ended, status, error): (WebhookState, Int64?, Int64?, Int?, String?) =
-            switch outcome {
+            switch result {
             case .delivered(let status): (.delivered, nil, now, status, nil)
             case .retry(let date, let status, let error): (.pending, date.milliseconds, nil, status, error)
             case .givenUp(let status, let error): (.givenUp, nil, now, status, error)
@@ -54,7 +54,7 @@ extension SQLiteStore: WebhookOutbox {
     public func nextWebhookDue() async throws -> Date? {
         let moment = clock.now()
         // Callers wait until the returned date before they claim, so a clock step has to be handled here.
-        try await jumps.follow(moment, in: commits)
+        try await jumps.adjust(moment, in: commits)
         return try await read { try WebhookQuery.nextDue($0, at: moment.steady) }
     }
 
@@ -74,31 +74,31 @@ package struct WebhookClaim: Sendable {
     }
 
     /// A webhook that is sent alone is claimed when nothing else is in flight, and nothing else is claimed meanwhile.
-    package func take(_ database: Database, at moment: StoreMoment, _ isolation: IsolationState) throws -> [Webhook] {
+    package func apply(_ database: Database, at moment: StoreMoment, _ isolation: IsolationState) throws -> [Webhook] {
         let facts = try JobIsolation.facts(database, at: moment)
         let decision = IsolationDecision(
             hasAlone: facts.hasAlone, inFlight: facts.inFlight, isAloneDue: facts.isAloneDue,
             wasAlone: isolation.wasAlone)
         switch decision {
         case .wait: return []
-        case .alone: return try takeAlone(database, at: moment.wall, isolation)
+        case .alone: return try claimAlone(database, at: moment.wall, isolation)
         case .ordinary, .ordinaryFirst:
-            let taken = try take(database, at: moment.wall)
+            let taken = try apply(database, at: moment.wall)
             if taken.isEmpty, decision == .ordinaryFirst {
-                return try takeAlone(database, at: moment.wall, isolation)
+                return try claimAlone(database, at: moment.wall, isolation)
             }
-            if !taken.isEmpty { isolation.note(alone: false) }
+            if !taken.isEmpty { isolation.record(alone: false) }
             return taken
         }
     }
 
-    private func takeAlone(_ database: Database, at now: Int64, _ isolation: IsolationState) throws -> [Webhook] {
+    private func claimAlone(_ database: Database, at now: Int64, _ isolation: IsolationState) throws -> [Webhook] {
         guard let id = try database.number(JobIsolation.nextWebhook, [now]) else { return [] }
-        isolation.note(alone: true)
-        return try takeOne(id, database)
+        isolation.record(alone: true)
+        return try claimOne(id, database)
     }
 
-    package func take(_ database: Database, at now: Int64) throws -> [Webhook] {
+    package func apply(_ database: Database, at now: Int64) throws -> [Webhook] {
         var webhooks: [Webhook] = []
         for (host, next) in try Self.hosts(database).sorted(by: { $0.next < $1.next }) {
             guard next <= now else { break }
@@ -114,12 +114,12 @@ package struct WebhookClaim: Sendable {
                 SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0 AND host = ?
                     AND next_at <= ? ORDER BY next_at, id LIMIT ?
                 """, [host, now, share])
-            for id in ids { webhooks += try takeOne(id[0], database) }  // Bounded: array concatenation.
+            for id in ids { webhooks += try claimOne(id[0], database) }  // Bounded: array concatenation.
         }
         return webhooks
     }
 
-    private func takeOne(_ id: Int64, _ database: Database) throws -> [Webhook] {
+    private func claimOne(_ id: Int64, _ database: Database) throws -> [Webhook] {
         try database.run("UPDATE webhook SET lease_until = ? WHERE id = ?", [leaseUntil, id])
         let row = try database.row(
             "SELECT \(WebhookRecord.columns) FROM webhook JOIN job ON job.id = webhook.job WHERE webhook.id = ?", [id])

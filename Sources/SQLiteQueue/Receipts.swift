@@ -7,7 +7,7 @@ import RichPush
 import SafeArithmetic
 
 extension SQLiteStore: ReceiptStore {
-    public func keep(_ dispatch: Dispatch) async throws {
+    public func store(_ dispatch: Dispatch) async throws {
         let now = clock.now().wall
         let span = Int64(clamping: limits.dispatchSeconds * 1000)  // Bounded: floating point.
         // Clamp: not negative, and not further in the future than a dispatch is kept.
@@ -46,10 +46,10 @@ extension SQLiteStore: ReceiptStore {
         return database.lastInsertedRowID
     }
 
-    public func take(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus] {
+    public func record(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus] {
         let now = clock.now().wall
         let rows = arrivals.map { ReceiptRow($0) }
-        return try await write { database, _ in try rows.map { try $0.take(database, at: now) } }
+        return try await write { database, _ in try rows.map { try $0.record(database, at: now) } }
     }
 }
 
@@ -66,7 +66,7 @@ private struct ReceiptRow: Sendable {
         report = Data(SHA256.hash(data: Array(arrival.report.utf8)).prefix(Self.digestBytes))
     }
 
-    func take(_ database: Database, at now: Int64) throws -> ReceiptStatus {
+    func record(_ database: Database, at now: Int64) throws -> ReceiptStatus {
         let dispatch = arrival.dispatch.number
         let found = try database.row(
             """

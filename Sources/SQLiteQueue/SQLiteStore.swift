@@ -189,7 +189,7 @@ extension SQLiteStore: JobQueue {
             }
             let lost = try ExpiredLeases.reclaim(database, until: .max, at: moment)
             try database.run("UPDATE webhook SET lease_until = NULL WHERE lease_until IS NOT NULL")
-            try ClockJumps.follow(database, at: moment)
+            try ClockJumps.adjust(database, at: moment)
             return lost
         }
         if case .crashed(let signal) = previousExit { logger.report(crashed, webhooks: webhooks, signal: signal) }

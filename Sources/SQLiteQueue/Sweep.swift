@@ -60,7 +60,7 @@ extension SQLiteStore: StoreMaintenance {
     private func sweepIdempotencyKeys(at now: Int64) async throws -> SweepReport {
         var report = SweepReport()
         while true {
-            let count = try await write { database, _ in try IdempotencyKey.forget(database, at: now) }
+            let count = try await write { database, _ in try IdempotencyKey.deleteExpired(database, at: now) }
             report.idempotencyKeys += count  // Bounded: counts of values in memory.
             if count < Self.removalCountMax { return report }
         }

@@ -11,13 +11,13 @@ extension SQLiteStore: UploadStore {
         let path = files.pathInProgress(id)
         try await files.run {
             let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw StorageErrors.file(errno) }
+            guard descriptor >= 0 else { throw StorageErrors.fileError(errno) }
             Glibc.close(descriptor)
         }
         return UploadInProgress(id: id, path: path)
     }
 
-    public func keep(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
+    public func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
         let now = Date(milliseconds: clock.now().wall)
         let kept = Upload(
             id: upload.id, path: files.path(upload.id), bytes: bytes, sha256: sha256, createdAt: now,
@@ -27,7 +27,7 @@ extension SQLiteStore: UploadStore {
         try await files.sync([upload.path])
         try await files.run {
             guard ContentFiles.size(upload.path) == bytes, unsafe rename(upload.path, kept.path) == 0 else {
-                throw StorageErrors.file(errno)
+                throw StorageErrors.fileError(errno)
             }
         }
         try await files.sync([folder.uploads])

@@ -47,8 +47,8 @@ final class LiveService: Sendable {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let service = try AttachmentService(
-            store: other ?? store, intake: SubmissionValidator(uploads: other ?? store, sendsWebhooks: sendsWebhooks),
-            feed: feed,
+            store: other ?? store,
+            validator: SubmissionValidator(uploads: other ?? store, sendsWebhooks: sendsWebhooks), feed: feed,
             receiptService: receiptService,
             tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger),
             settings: settings,

@@ -206,7 +206,7 @@ final class MemoryStore: JobStore {
         return UploadInProgress(id: id, path: path)
     }
 
-    func keep(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
+    func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
         let kept = Upload(
             id: upload.id, path: upload.path, bytes: bytes, sha256: sha256, createdAt: .now,
             expiresAt: .now + Limits.uploadSecondsMax)

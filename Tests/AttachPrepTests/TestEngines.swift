@@ -66,8 +66,8 @@ final class FakeEngine: MediaEngine {
             case .attachment: rendered.attachment = attachment(request, bytes: text.count)
             }
         }
-        if case .movieTime(let time) = request.picture { rendered.sourcePosition = .seconds(time) }
-        if case .representative = request.picture { rendered.sourcePosition = .seconds(7) }
+        if case .movieTime(let time) = request.frameSelection { rendered.sourcePosition = .seconds(time) }
+        if case .representative = request.frameSelection { rendered.sourcePosition = .seconds(7) }
         if request.outputs == [.attachment] { rendered.attachmentPosition = rendered.sourcePosition }
         return rendered
     }

@@ -66,7 +66,7 @@ struct MessageSocketTests {
     }
 
     @Test func `Calls and answers are encoded and decoded unchanged`() throws {
-        var render = RenderRequest(format: .mpeg4, picture: .movieTime(1.5))
+        var render = RenderRequest(format: .mpeg4, frameSelection: .movieTime(1.5))
         render.crop = .part(try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1))
         render.thumbnail = ThumbnailRendition(width: 300, height: 200, fit: .cover)
         let call = MediaCallMessage(number: 7, call: .render(render), millisecondsLeft: 30_000)

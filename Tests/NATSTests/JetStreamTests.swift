@@ -125,7 +125,7 @@ import Testing
         (#"{"stream":"", "seq":0}"#, 0), (#"{"stream":"KV_jobs","seq":17}"#, 17),
     ])
     func `The sequence number of an acknowledgment is read`(answer: String, number: UInt64) {
-        #expect(PublishAck.number(in: Array(answer.utf8)) == number)
+        #expect(PublishAck.sequence(in: Array(answer.utf8)) == number)
     }
 
     @Test(arguments: [
@@ -136,7 +136,7 @@ import Testing
         #"{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 7"},"stream":"a","seq":0}"#,
     ])
     func `Any other form is left to the JSON parser`(answer: String) {
-        #expect(PublishAck.number(in: Array(answer.utf8)) == nil)
+        #expect(PublishAck.sequence(in: Array(answer.utf8)) == nil)
     }
 
     @Test(
@@ -151,6 +151,6 @@ import Testing
         try await JetStream(connection).ensure(
             StreamConfiguration("work", subjects: ["work.*"], description: "for a test"))
         let answer = try await connection.request(OutgoingMessage("work.one", []))
-        #expect(PublishAck.number(in: answer.bytes) == 1)
+        #expect(PublishAck.sequence(in: answer.bytes) == 1)
     }
 }

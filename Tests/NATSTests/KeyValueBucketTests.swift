@@ -25,9 +25,9 @@ import Testing
             struct Pause: Encodable { var pause_until = "2100-01-01T00:00:00Z" }
             struct Paused: Decodable { var paused: Bool }
             let stream = bucket.stream
-            let names: Names = try await stream.ask("CONSUMER.NAMES.\(bucket.streamName)")
+            let names: Names = try await stream.request("CONSUMER.NAMES.\(bucket.streamName)")
             for name in names.consumers {
-                let answer: Paused = try await stream.ask("CONSUMER.PAUSE.\(bucket.streamName).\(name)", Pause())
+                let answer: Paused = try await stream.request("CONSUMER.PAUSE.\(bucket.streamName).\(name)", Pause())
                 #expect(answer.paused)
             }
         }
@@ -171,7 +171,7 @@ import Testing
         try await waitUntil("the watch is current") { delivered.isCurrent }
         try await store.pauseConsumers()
         _ = try await store.put("key", "one")
-        await #expect(throws: ReplicaBehindError(stream: "KV_things", number: 0)) { try await watch.value }
+        await #expect(throws: ReplicaBehindError(stream: "KV_things", sequence: 0)) { try await watch.value }
     }
 
     @Test func `A watch continues when the last change of its bucket was erased`() async throws {

@@ -10,7 +10,7 @@ struct PNGDecoderTests {
     private static let gray = ["-colorspace", "Gray", "-alpha", "off"]
 
     @Test(arguments: [
-        (arguments: [], kind: "PNG24", samples: PNGDecoder.Samples.rgb, name: "rgb"),
+        (arguments: [], kind: "PNG24", samples: PNGDecoder.SampleFormat.rgb, name: "rgb"),
         (arguments: clear, kind: "PNG32", samples: .rgba, name: "rgba"),
         (arguments: gray + ["-define", "png:color-type=0"], kind: "PNG", samples: .gray, name: "gray"),
         (arguments: gray + ["-define", "png:color-type=0", "-depth", "2"], kind: "PNG", samples: .gray, name: "gray"),
@@ -19,7 +19,7 @@ struct PNGDecoderTests {
         (arguments: ["-transparent", "white"], kind: "PNG8", samples: .rgba, name: "rgba"),
     ])
     func `Every kind of PNG gives the same pixels as ImageMagick`(
-        _ row: (arguments: [String], kind: String, samples: PNGDecoder.Samples, name: String)
+        _ row: (arguments: [String], kind: String, samples: PNGDecoder.SampleFormat, name: String)
     ) throws {
         let file = try PNGFile(row.arguments, as: row.kind)
         #expect(try file.fact { $0.samples } == row.samples)

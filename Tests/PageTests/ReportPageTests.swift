@@ -56,13 +56,13 @@ import Testing
     }
 
     @Test func `A report embeds only small attachments, a preview one of the maximum size`() {
-        var report = EmbeddingBudget(.report)
+        var report = EmbeddingLimits(.report)
         let takesLarge = report.takesAttachment(bytes: Limits.reportAttachmentBytesMax + 1)
         #expect(!takesLarge)
         var count = 0
         while report.takesAttachment(bytes: Limits.reportAttachmentBytesMax) { count += 1 }
         #expect(count == Limits.reportAttachmentsBytesMax / Limits.reportAttachmentBytesMax)
-        var preview = EmbeddingBudget(.preview)
+        var preview = EmbeddingLimits(.preview)
         let results = [50_000_000, 1].map { preview.takesAttachment(bytes: $0) }
         #expect(results == [true, false])
     }

@@ -19,20 +19,20 @@ enum DownloadDecision: Sendable, Hashable {
 
     /// Decides by the first of these that applies: the `abortError`, deadline and cancellation, the response head, how
     /// the transport ended.
-    init(after ending: TransferEnding, _ outcome: DownloadExchange.Outcome, _ facts: TransferError.Facts) {
-        if let abortError = outcome.abortError {
+    init(after ending: TransferEnding, _ received: DownloadExchange.Received, _ facts: TransferError.Facts) {
+        if let abortError = received.abortError {
             self = .fail(abortError)
         } else if ending == .deadlineReached || ending == .cancelled {
             self = Self.step(ending, facts)
-        } else if let verdict = outcome.verdict, !verdict.hasContent {
+        } else if let verdict = received.verdict, !verdict.hasContent {
             self = Self.step(verdict, facts.host)
-        } else if outcome.isUndecodable {
+        } else if received.isUndecodable {
             self = .startOverUndecoded(.undecodable(facts.host))
-        } else if ending == .completed, outcome.isHalfUnpacked {
+        } else if ending == .completed, received.isCompressedStreamTruncated {
             self = .retry(.truncated(facts.host, bytes: facts.bytes, total: nil))
-        } else if ending == .completed, outcome.verdict == nil {
+        } else if ending == .completed, received.verdict == nil {
             // libcurl reports success when the connection ends within the head.
-            self = .retry(.hungUp(facts.host, "completed without a whole head"))
+            self = .retry(.connectionClosed(facts.host, "completed without a whole head"))
         } else {
             self = Self.step(ending, facts)
         }
@@ -41,12 +41,12 @@ enum DownloadDecision: Sendable, Hashable {
     private static func step(_ verdict: ResponseVerdict, _ host: String) -> DownloadDecision {
         switch verdict {
         case .redirect(let location): .follow(location: location)
-        case .unusableRange, .unusableCondition: .startOver(.changed(host))
+        case .unusableRange, .unusableCondition: .startOver(.sourceChanged(host))
         case .unchanged: .unchanged
-        case .busy(let status): .retry(.status(host, status, isRetryable: true))
-        case .gone(let status): .fail(.gone(host, status))
-        case .refused(let status): .fail(.status(host, status, isRetryable: false))
-        case .ambiguous(let field): .fail(.ambiguous(host, field))
+        case .busy(let status): .retry(.unexpectedStatus(host, status, isRetryable: true))
+        case .gone(let status): .fail(.notFound(host, status))
+        case .rejected(let status): .fail(.unexpectedStatus(host, status, isRetryable: false))
+        case .ambiguous(let field): .fail(.ambiguousHeader(host, field))
         case .whole, .continuation: .finish
         }
     }
@@ -65,18 +65,18 @@ enum DownloadDecision: Sendable, Hashable {
 }
 
 extension AttachPrepError {
-    fileprivate static func gone(_ host: String, _ status: Int) -> AttachPrepError {
+    fileprivate static func notFound(_ host: String, _ status: Int) -> AttachPrepError {
         AttachPrepError(.sourceNotFound, "\(host) has no such file (status \(status)); check the URL.")
     }
 
-    fileprivate static func status(_ host: String, _ status: Int, isRetryable: Bool) -> AttachPrepError {
+    fileprivate static func unexpectedStatus(_ host: String, _ status: Int, isRetryable: Bool) -> AttachPrepError {
         let remedy = isRetryable ? "try again later" : "check the URL and the access it needs"
         return AttachPrepError(
             .downloadHTTPStatus, "\(host) answered with status \(status) instead of the file; \(remedy).",
             isRetryable: isRetryable)
     }
 
-    fileprivate static func changed(_ host: String) -> AttachPrepError {
+    fileprivate static func sourceChanged(_ host: String) -> AttachPrepError {
         AttachPrepError(.downloadTruncated, "The file on \(host) changed while it was being fetched; try again.")
     }
 }
@@ -99,7 +99,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     /// 404 or 410.
     case gone(status: Int)
     /// Any other status.
-    case refused(status: Int)
+    case rejected(status: Int)
     /// A header field with contradictory values.
     case ambiguous(field: String)
 
@@ -124,7 +124,7 @@ package enum ResponseVerdict: Sendable, Hashable {
             case 301, 302, 303, 307, 308: Self.redirect(head)
             case 408, 425, 429, 500...599: .busy(status: head.status)
             case 404, 410: .gone(status: head.status)
-            default: .refused(status: head.status)
+            default: .rejected(status: head.status)
             }
     }
 
@@ -146,26 +146,26 @@ package enum ResponseVerdict: Sendable, Hashable {
         if let wanted {
             guard let range = head.contentRange, range.first == wanted.offset, range.end == wanted.end,
                 head.isWholeRange, !head.isEncoded
-            else { return .refused(status: head.status) }
+            else { return .rejected(status: head.status) }
             return .whole(total: wanted.length)
         }
         // Some servers send 206 without a range request; accepted when the range is the whole file.
         guard let range = head.contentRange, range.first == 0, let total = range.total, range.end == total,
             head.isWholeRange
         else {
-            return .refused(status: head.status)
+            return .rejected(status: head.status)
         }
         return .whole(total: head.isEncoded ? nil : total)
     }
 
     /// A 304 is an error unless the request was conditional.
     private static func unmodified(_ head: ResponseHead, _ validators: SourceValidators?) -> ResponseVerdict {
-        guard let validators else { return .refused(status: head.status) }
+        guard let validators else { return .rejected(status: head.status) }
         return validators.contradicts(head) ? .unusableCondition : .unchanged
     }
 
     private static func redirect(_ head: ResponseHead) -> ResponseVerdict {
-        guard let location = head["location"], !location.isEmpty else { return .refused(status: head.status) }
+        guard let location = head["location"], !location.isEmpty else { return .rejected(status: head.status) }
         return .redirect(location: location)
     }
 }

@@ -18,7 +18,7 @@ extension AttachPrepError {
 
     private static let publicAddress = "use a public address or allow the private network"
 
-    static func slowName(_ host: String, _ limit: Duration) -> AttachPrepError {
+    static func resolutionTimedOut(_ host: String, _ limit: Duration) -> AttachPrepError {
         AttachPrepError(
             .downloadDNS, "The name \(host) was not resolved within \(limit.inSeconds); check the name servers.")
     }
@@ -93,7 +93,7 @@ extension AttachPrepError {
             .downloadTruncated, "\(host) sent a body that does not match its Content-Encoding; check the server.")
     }
 
-    static func ambiguous(_ host: String, _ field: String) -> AttachPrepError {
+    static func ambiguousHeader(_ host: String, _ field: String) -> AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus, "\(host) sent an ambiguous \(field) header; check the server.",
             isRetryable: false)

@@ -8,13 +8,13 @@ internal import Synchronization
 final class DownloadExchange: TransferObserver {
     private struct State {
         var parser = ResponseHeadParser()
-        var outcome = Outcome()
+        var received = Received()
         /// Decodes the body; nil when it has no content coding.
         var decoder: ContentDecoder?
     }
 
     /// What is known after the transfer.
-    struct Outcome: Sendable, Hashable {
+    struct Received: Sendable, Hashable {
         /// The head of the final response; nil when none was received completely.
         var head: ResponseHead?
         var verdict: ResponseVerdict?
@@ -23,7 +23,7 @@ final class DownloadExchange: TransferObserver {
         /// Whether the body does not match its `Content-Encoding`.
         var isUndecodable = false
         /// Whether the compressed stream is incomplete.
-        var isHalfUnpacked = false
+        var isCompressedStreamTruncated = false
     }
 
     private let host: String
@@ -60,11 +60,11 @@ final class DownloadExchange: TransferObserver {
         self.prefixReady = prefixReady
     }
 
-    var outcome: Outcome {
+    var received: Received {
         state.withLock { state in
-            var outcome = state.outcome
-            outcome.isHalfUnpacked = state.decoder?.isComplete == false
-            return outcome
+            var received = state.received
+            received.isCompressedStreamTruncated = state.decoder?.isComplete == false
+            return received
         }
     }
 
@@ -95,11 +95,11 @@ final class DownloadExchange: TransferObserver {
         } && wantsBody
     }
 
-    var hasHead: Bool { outcome.head != nil }
+    var hasHead: Bool { received.head != nil }
 
     func received(body piece: UnsafeRawBufferPointer, bytesSent: Int) -> Bool {
         traffic.add(piece.count)
-        guard let verdict = outcome.verdict else {
+        guard let verdict = received.verdict else {
             // After "101 Switching Protocols", the bytes belong to another protocol.
             return holds { () throws(AttachPrepError) in throw .notHTTP(host, "bytes without a final answer") }
         }
@@ -108,19 +108,19 @@ final class DownloadExchange: TransferObserver {
         guard verdict.hasContent else { return verdict != .unchanged }
         var fits = true
         let isTaken = holds { () throws(AttachPrepError) in
-            guard let decoder = state.withLock({ $0.decoder }) else { return try unsafe take(piece) }
+            guard let decoder = state.withLock({ $0.decoder }) else { return try unsafe append(piece) }
             let bytesMax = max(Limits.unpackedBytesFree, bytesSent.multiplied(clamping: Limits.unpackedShareMax))
             fits = try unsafe decoder.decode(piece, host) { (unpacked) throws(AttachPrepError) in
                 guard decoder.bytesUnpacked <= bytesMax else { throw .decompressionRatioExceeded(host) }
                 guard .now < deadline else { throw .deadlineExceeded(host) }
-                try unsafe take(unpacked)
+                try unsafe append(unpacked)
             }
         }
-        if !fits { state.withLock { $0.outcome.isUndecodable = true } }
+        if !fits { state.withLock { $0.received.isUndecodable = true } }
         return isTaken && fits && !body.isPrefixComplete
     }
 
-    private func take(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) {
+    private func append(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) {
         guard unsafe !piece.isEmpty else { return }
         try checkRange(further: piece.count)
         if try unsafe body.append(piece) { prefixReady.yield() }
@@ -130,8 +130,8 @@ final class DownloadExchange: TransferObserver {
     private func begin(_ head: ResponseHead) throws(AttachPrepError) {
         let verdict = ResponseVerdict(head, resuming: resumePoint, range: range, asking: condition?.validators)
         state.withLock {
-            $0.outcome.head = head
-            $0.outcome.verdict = verdict
+            $0.received.head = head
+            $0.received.verdict = verdict
         }
         switch verdict {
         case .whole(let total):
@@ -151,18 +151,18 @@ final class DownloadExchange: TransferObserver {
 
     /// Rejects a range response without a declared length that has more bytes than its range.
     private func checkRange(further bytes: Int) throws(AttachPrepError) {
-        guard let head = outcome.head, head.status == 206, !head.isEncoded, let range = head.contentRange else {
+        guard let head = received.head, head.status == 206, !head.isEncoded, let range = head.contentRange else {
             return
         }
         let end = self.range == nil ? range.end : range.length
-        guard body.bytes.adding(clamping: bytes) <= end else { throw .ambiguous(host, "Content-Range") }
+        guard body.bytes.adding(clamping: bytes) <= end else { throw .ambiguousHeader(host, "Content-Range") }
     }
 
     /// Whether to read the body: a long unneeded body ends the transfer, a short one is read so that the connection can
     /// be reused.
     private var wantsBody: Bool {
-        let outcome = outcome
-        guard let head = outcome.head, let verdict = outcome.verdict, !verdict.hasContent else { return true }
+        let received = received
+        guard let head = received.head, let verdict = received.verdict, !verdict.hasContent else { return true }
         if case .ambiguous = verdict { return false }
         if verdict == .unchanged { return true }
         return head.contentLength.map { $0 <= Limits.discardedBodyBytesMax } ?? false
@@ -173,7 +173,7 @@ final class DownloadExchange: TransferObserver {
             try check()
             return true
         } catch {
-            state.withLock { $0.outcome.abortError = $0.outcome.abortError ?? error }
+            state.withLock { $0.received.abortError = $0.received.abortError ?? error }
             return false
         }
     }

@@ -112,18 +112,18 @@ struct DownloadRun {
             try await pause(failure.error, retryAfter: nil)
             return false
         }
-        let asked = Date.now
-        let (outcome, report) = try await exchange(with: hosts)
-        record(outcome, report, asked)
+        let requestedAt = Date.now
+        let (received, report) = try await exchange(with: hosts)
+        record(received, report, requestedAt)
         let facts = TransferError.Facts(
-            host: hop.host, limits: downloader.timeouts, hasHead: outcome.head != nil, bytes: body.bytes,
+            host: hop.host, limits: downloader.timeouts, hasHead: received.head != nil, bytes: body.bytes,
             total: body.total,
             proxyStatus: report.proxyStatus)
         // The transfer was ended here.
-        if body.isPrefixComplete, outcome.verdict?.hasContent == true, outcome.abortError == nil { return true }
-        if SourceWait.isExpected(outcome.verdict), try await polled(after: report.retryAfter) { return false }
-        let step = explained(DownloadDecision(after: report.ending, outcome, facts), outcome)
-        return try await isGrowthCheck ? takeGrowthCheck(step, outcome) : take(step, retryAfter: report.retryAfter)
+        if body.isPrefixComplete, received.verdict?.hasContent == true, received.abortError == nil { return true }
+        if SourceWait.isExpected(received.verdict), try await polled(after: report.retryAfter) { return false }
+        let step = explained(DownloadDecision(after: report.ending, received, facts), received)
+        return try await isGrowthCheck ? applyGrowthCheck(step, received) : apply(step, retryAfter: report.retryAfter)
     }
 
     private mutating func resolve() async throws -> [PinnedHost] {
@@ -139,12 +139,12 @@ struct DownloadRun {
         return hosts
     }
 
-    private mutating func record(_ outcome: DownloadExchange.Outcome, _ report: TransferReport, _ asked: Date) {
+    private mutating func record(_ received: DownloadExchange.Received, _ report: TransferReport, _ requestedAt: Date) {
         timings.add(report.timings)
         httpVersion = report.httpVersion ?? httpVersion
         opensConnection = report.ending != .completed
-        guard let answer = outcome.head, let verdict = outcome.verdict else { return }
-        let freshness = SourceFreshness(answer, requestedAt: asked, by: hop)
+        guard let answer = received.head, let verdict = received.verdict else { return }
+        let freshness = SourceFreshness(answer, requestedAt: requestedAt, by: hop)
         switch verdict {
         case .whole: (head, self.freshness) = (answer, freshness)
         case .unchanged where !isGrowthCheck:
@@ -156,9 +156,9 @@ struct DownloadRun {
         }
     }
 
-    private mutating func take(_ step: DownloadDecision, retryAfter: Duration?) async throws -> Bool {
+    private mutating func apply(_ step: DownloadDecision, retryAfter: Duration?) async throws -> Bool {
         switch step {
-        case .finish: return try await !mayGrow()
+        case .finish: return try await !waitBeforeGrowthCheck()
         case .unchanged:
             throw UnchangedSourceError(freshness: freshness.limited(to: redirectsFreshUntil), timings: timings)
         case .fail(let error): throw error
@@ -176,15 +176,15 @@ struct DownloadRun {
     }
 
     /// Replaces the error of a rejected request when the signed URL has expired.
-    private func explained(_ step: DownloadDecision, _ outcome: DownloadExchange.Outcome) -> DownloadDecision {
-        guard case .fail = step, outcome.abortError == nil, case .refused(let status)? = outcome.verdict,
+    private func explained(_ step: DownloadDecision, _ received: DownloadExchange.Received) -> DownloadDecision {
+        guard case .fail = step, received.abortError == nil, case .rejected(let status)? = received.verdict,
             [400, 401, 403].contains(status)
         else { return step }
         if let expiry = [hop, first].compactMap({ SignedURLExpiry.date(of: $0.text) }).min(), expiry <= .now {
             return .fail(.expiredURL(hop.host, status, at: expiry))
         }
         // A body had begun to arrive.
-        return head == nil || status == 400 ? step : .fail(.refusedLater(hop.host, status))
+        return head == nil || status == 400 ? step : .fail(.rejectedAfterExpiry(hop.host, status))
     }
 
     /// Waits until the source is requested again, from its first URL; false when no time to wait is left.
@@ -202,7 +202,7 @@ struct DownloadRun {
     }
 
     /// Waits before a complete file is compared with the server's version; false if it need not be.
-    private mutating func mayGrow() async throws -> Bool {
+    private mutating func waitBeforeGrowthCheck() async throws -> Bool {
         // A live playlist grows for as long as the stream lasts; each version is complete.
         guard !headers.hasConditions, !Playlist.begins(body.firstBytes), !body.isPrefix, let head,
             let delay = wait?.checkDelay(after: head, now: .now)
@@ -221,15 +221,15 @@ struct DownloadRun {
     }
 
     /// Acts on the response to a growth check. Without a newer version, the file is used as it is.
-    private mutating func takeGrowthCheck(_ step: DownloadDecision, _ outcome: DownloadExchange.Outcome) async throws
+    private mutating func applyGrowthCheck(_ step: DownloadDecision, _ received: DownloadExchange.Received) async throws
         -> Bool
     {
         try Task.checkCancellation()
         (isGrowthCheck, validators) = (false, nil)
-        guard outcome.verdict?.hasContent == true else { return true }
-        guard case .fail = step, outcome.abortError == nil else { return try await take(step, retryAfter: nil) }
+        guard received.verdict?.hasContent == true else { return true }
+        guard case .fail = step, received.abortError == nil else { return try await apply(step, retryAfter: nil) }
         // The check ends with the wait; the rest of a newer version is fetched in the time of the request.
-        return try await take(.retry(.truncated(hop.host, bytes: body.bytes, total: body.total)), retryAfter: nil)
+        return try await apply(.retry(.truncated(hop.host, bytes: body.bytes, total: body.total)), retryAfter: nil)
     }
 
     private mutating func follow(_ location: String) throws {
@@ -262,7 +262,7 @@ extension DownloadRun {
     /// Sends one request and receives its response, while `onPrefix` inspects the first bytes.
     ///
     /// - Throws: The error of `onPrefix`, which ends the transfer. A failed transfer is returned in the report.
-    func exchange(with hosts: [PinnedHost]) async throws -> (DownloadExchange.Outcome, TransferReport) {
+    func exchange(with hosts: [PinnedHost]) async throws -> (DownloadExchange.Received, TransferReport) {
         let (prefixEvents, prefixReady) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let exchange = DownloadExchange(
             host: hop.host, body: body, addressPolicy: downloader.addressPolicy, traffic: downloader.traffic,
@@ -287,7 +287,7 @@ extension DownloadRun {
                 return report
             }
         }
-        return (exchange.outcome, report)
+        return (exchange.received, report)
     }
 
     private static func answer(

@@ -19,26 +19,26 @@ extension SourceFreshness {
         let isShared = !directives.has("no-cache") && !directives.has("private")
         // With "Vary: *", the response may depend on anything, not only on the request.
         guard isShared, !head.values("vary").contains(where: { $0.contains("*") }) else { return }
-        let asked = date.timeIntervalSince1970
-        let lifetime = min(Self.lifetime(head, directives, asked: asked), Limits.freshSecondsMax)
+        let requestedAt = date.timeIntervalSince1970
+        let lifetime = min(Self.lifetime(head, directives, requestedAt: requestedAt), Limits.freshSecondsMax)
         // Bounded: floating point.
-        let rest = lifetime - Self.age(head, asked: asked)
+        let rest = lifetime - Self.age(head, requestedAt: requestedAt)
         if rest > 0 { freshUntil = date.addingTimeInterval(rest) }
     }
 
     /// Lifetime in seconds: `s-maxage`, else `max-age`, else `Expires`.
-    private static func lifetime(_ head: ResponseHead, _ directives: CacheDirectives, asked: Double) -> Double {
+    private static func lifetime(_ head: ResponseHead, _ directives: CacheDirectives, requestedAt: Double) -> Double {
         if let seconds = directives.seconds("s-maxage") ?? directives.seconds("max-age") { return Double(seconds) }
         let expiries = Set(head.values("expires"))
         guard expiries.count == 1, let expiry = expiries.first.flatMap(HTTPDate.date) else { return 0 }
-        return expiry.timeIntervalSince1970 - (head.date ?? asked)
+        return expiry.timeIntervalSince1970 - (head.date ?? requestedAt)
     }
 
     /// Age in seconds: the larger of `Age` and the difference to `Date`, so clock skew can only increase it.
-    private static func age(_ head: ResponseHead, asked: Double) -> Double {
+    private static func age(_ head: ResponseHead, requestedAt: Double) -> Double {
         let declared = head["age"].flatMap { Double($0) } ?? 0
         // Bounded: floating point.
-        let apparent = head.date.map { asked - $0 } ?? 0
+        let apparent = head.date.map { requestedAt - $0 } ?? 0
         return max(0, declared.isFinite ? declared : 0, apparent)
     }
 

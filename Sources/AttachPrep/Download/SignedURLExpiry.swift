@@ -61,7 +61,7 @@ extension AttachPrepError {
                 + "the file with a new URL.")
     }
 
-    static func refusedLater(_ host: String, _ status: Int) -> AttachPrepError {
+    static func rejectedAfterExpiry(_ host: String, _ status: Int) -> AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus,
             "\(host) had begun to send the file and answered the next attempt with status \(status): the URL or its "

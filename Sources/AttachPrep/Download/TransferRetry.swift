@@ -53,11 +53,11 @@ extension TransferError {
             return
         }
         if let status = facts.proxyStatus, status >= 400 {
-            self.init(error: .refusedByProxy(host, status, detail), remedy: .none)
+            self.init(error: .rejectedByProxy(host, status, detail), remedy: .none)
             return
         }
         if error.isTLSFailure, !facts.hasHead {
-            self.init(error: .tls(host, detail), remedy: .none)
+            self.init(error: .tlsFailed(host, detail), remedy: .none)
             return
         }
         switch code {
@@ -67,12 +67,12 @@ extension TransferError {
             self.init(error: .notConnected(host, detail), remedy: .none)
         case .gotNothing, .sendError, .receiveError, .http2, .http2Stream, .partialFile:
             let truncated = AttachPrepError.truncated(host, bytes: facts.bytes, total: facts.total, detail: detail)
-            self.init(error: facts.hasHead ? truncated : .hungUp(host, detail), remedy: .retry)
+            self.init(error: facts.hasHead ? truncated : .connectionClosed(host, detail), remedy: .retry)
         case .weirdServerReply, .unsupportedProtocol, .badFunctionArgument:
             self.init(error: .notHTTP(host, detail), remedy: .none)
         case .badContentEncoding: self.init(error: .rejectedTransferCoding(host), remedy: .none)
         case .outOfMemory where !facts.hasHead, .tooLarge: self.init(error: .headersTooLarge(host), remedy: .none)
-        case _ where code.isTLS: self.init(error: .tls(host, detail), remedy: .none)
+        case _ where code.isTLS: self.init(error: .tlsFailed(host, detail), remedy: .none)
         default: self.init(error: .internalFailure(detail), remedy: .none)
         }
     }
@@ -84,7 +84,7 @@ extension TransferError {
 }
 
 extension AttachPrepError {
-    fileprivate static func refusedByProxy(_ host: String, _ status: Int, _ detail: String) -> AttachPrepError {
+    fileprivate static func rejectedByProxy(_ host: String, _ status: Int, _ detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadConnect, "The proxy refused a connection to \(host) (status \(status)); check its rules.",
             detail: detail, isRetryable: status >= 500)
@@ -96,13 +96,13 @@ extension AttachPrepError {
             detail: detail)
     }
 
-    static func hungUp(_ host: String, _ detail: String) -> AttachPrepError {
+    static func connectionClosed(_ host: String, _ detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadConnect, "\(host) closed the connection without an answer; try again or check the server.",
             detail: detail)
     }
 
-    fileprivate static func tls(_ host: String, _ detail: String) -> AttachPrepError {
+    fileprivate static func tlsFailed(_ host: String, _ detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTLS,
             "No TLS connection to \(host) could be made; check its certificate, or trust its CA (CA file).",

@@ -38,10 +38,10 @@ package enum Playlist: Sendable, Hashable {
 package struct MasterPlaylist: Sendable, Hashable {
     package var variants: [PlaylistVariant] = []
     /// Audio in playlists of its own, in the order of the playlist.
-    package var audio: [AudioRendition] = []
+    package var audio: [HLSAudioRendition] = []
 
     /// An audio track of a group that variants refer to.
-    package struct AudioRendition: Sendable, Hashable {
+    package struct HLSAudioRendition: Sendable, Hashable {
         package var group: String
         /// Nil when the audio is part of the variant's own segments.
         package var uri: String?
@@ -85,7 +85,7 @@ package struct PlaylistSegment: Sendable, Hashable {
     /// The initialization section; nil for MPEG-TS and packed audio.
     package var map: InitializationSection?
     /// Whether the server does not have it (`EXT-X-GAP`).
-    package var isMissing = false
+    package var isGap = false
 }
 
 /// The initialization section of fragmented MP4 segments (`EXT-X-MAP`).

@@ -17,7 +17,7 @@ package struct PlaylistClip: Sendable, Hashable {
     package init(_ playlist: MediaPlaylist, seconds: Double?) throws(AttachPrepError) {
         isLive = !playlist.isEnded
         let wanted = seconds ?? (isLive ? Limits.liveClipSeconds : Limits.clipSeconds)
-        let present = playlist.segments.filter { !$0.isMissing }
+        let present = playlist.segments.filter { !$0.isGap }
         var chosen: [PlaylistSegment] = []
         var sum = 0.0
         for segment in isLive ? present.reversed() : present {

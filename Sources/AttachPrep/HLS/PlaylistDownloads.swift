@@ -58,7 +58,7 @@ struct PlaylistDownloads {
     mutating func key(_ uri: String, at base: WebAddress, file: CInt) async throws -> Int {
         let address = try base.following(uri)
         if let known = keyIndices[address.text] { return known }
-        let wrong = AttachPrepError.keySize(address.host)
+        let wrong = AttachPrepError.invalidKeySize(address.host)
         let found = try await download(address, into: file, bytesMax: Limits.keyBytes, tooLarge: wrong)
         guard found.bytes == Limits.keyBytes else { throw wrong }
         keys.append(try Self.bytes(file, count: found.bytes))
@@ -82,7 +82,7 @@ struct PlaylistDownloads {
         guard let range else { return JoinRequest.Part(offset: start, bytes: found.bytes) }
         let skipped = found.isWholeFile ? range.offset : 0
         guard skipped.adding(clamping: range.length) <= found.bytes else {
-            throw AttachPrepError.otherRange(address.host)
+            throw AttachPrepError.rangeMismatch(address.host)
         }
         return JoinRequest.Part(offset: start.adding(clamping: skipped), bytes: range.length)
     }
@@ -149,7 +149,7 @@ final class SegmentFile {
 }
 
 extension AttachPrepError {
-    fileprivate static func otherRange(_ host: String) -> AttachPrepError {
+    fileprivate static func rangeMismatch(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTruncated, "A segment on \(host) is shorter than the playlist says; check the playlist.")
     }

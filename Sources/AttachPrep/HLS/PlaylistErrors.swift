@@ -8,7 +8,7 @@ extension AttachPrepError {
             .mediaCorrupt, "Line \(line.grouped) of the playlist is invalid: \(what); correct the playlist.")
     }
 
-    static let songList = AttachPrepError(
+    static let audioPlaylist = AttachPrepError(
         .mediaUnrecognized, "The source is an M3U list of files, not an HLS playlist; link one of its files.")
 
     static let localPlaylist = AttachPrepError(
@@ -59,7 +59,7 @@ extension AttachPrepError {
             "A clip of \(seconds) s takes more than \(Limits.clipSegmentsMax) segments; request a shorter `clip`.")
     }
 
-    static func keySize(_ host: String) -> AttachPrepError {
+    static func invalidKeySize(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .mediaCorrupt, "The key of the segments on \(host) does not have 16 bytes; check what the server sends.")
     }

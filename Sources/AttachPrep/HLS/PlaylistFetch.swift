@@ -32,7 +32,7 @@ struct PlaylistFetch {
         guard case .master(let master) = try Playlist(bytes) else {
             return try await joined(nil, bytes, at: address, into: target)
         }
-        let choices = VariantChoice.ranked(master, within: VariantBudget(request))
+        let choices = VariantChoice.ranked(master, within: VariantLimits(request))
         for (number, choice) in choices.enumerated() {
             do {
                 return try await joined(choice, bytes, at: address, into: target)
@@ -153,7 +153,7 @@ extension UInt64 {
 
 extension PreparationPlan {
     /// Describes the plan for a movie made of a playlist: never `passed`, since the source is a playlist.
-    mutating func note(_ playlist: FetchedPlaylist) {
+    mutating func record(_ playlist: FetchedPlaylist) {
         guard outcome != .rejected else { return }
         // Bounded: array concatenation.
         reasons = [playlist.sentence] + (outcome == .passed ? [] : reasons)
@@ -196,7 +196,7 @@ struct FetchedPlaylist: Sendable {
 
     /// What was left out at a discontinuity, and why.
     private static func sentence(_ omission: JoinedMedia.Omission, _ kept: String) -> String {
-        let seconds = tenths(omission.seconds)
+        let seconds = roundedToTenths(omission.seconds)
         if omission.isAudio {
             return "\(seconds) s have no audio: after a discontinuity it is \(omission.format), unlike before, and "
                 + "segments are joined without encoding."
@@ -208,12 +208,12 @@ struct FetchedPlaylist: Sendable {
             + "without encoding."
     }
 
-    private static func tenths(_ seconds: Double) -> Double { (seconds * 10).rounded() / 10 }
+    private static func roundedToTenths(_ seconds: Double) -> Double { (seconds * 10).rounded() / 10 }
 
     /// For the reasons of the manifest.
     var sentence: String {
         let kind = manifest.live ? "live" : "finished"
-        let omitted = omittedSeconds > 0 ? ", without \(Self.tenths(omittedSeconds)) s of another format" : ""
+        let omitted = omittedSeconds > 0 ? ", without \(Self.roundedToTenths(omittedSeconds)) s of another format" : ""
         return "\(manifest.segments) segments of the \(kind) HLS stream were joined into an MP4 of "
             + "\(manifest.seconds) s\(omitted)."
     }

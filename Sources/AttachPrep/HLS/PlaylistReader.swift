@@ -15,7 +15,7 @@ struct PlaylistReader {
     private var variant: PlaylistVariant?
     private var seconds: Double?
     private var range: (length: Int, offset: Int?)?
-    private var isMissing = false
+    private var isGap = false
 
     // State of all following entries.
     private var sequence: UInt64 = 0
@@ -37,7 +37,7 @@ struct PlaylistReader {
 
     /// The whole playlist.
     func finished() throws(AttachPrepError) -> Playlist {
-        guard hasTags else { throw .songList }
+        guard hasTags else { throw .audioPlaylist }
         if !master.variants.isEmpty {
             guard media.segments.isEmpty else { throw broken("it lists both variants and segments") }
             return .master(master)
@@ -54,7 +54,7 @@ struct PlaylistReader {
         switch name {
         case "EXTINF": try duration(value)
         case "EXT-X-BYTERANGE": range = try byteRange(String(value))
-        case "EXT-X-GAP": isMissing = true
+        case "EXT-X-GAP": isGap = true
         case "EXT-X-DISCONTINUITY": discontinuity = discontinuity.adding(clamping: 1)
         case "EXT-X-DISCONTINUITY-SEQUENCE":
             guard let number = PlaylistNumber.integer(value.trimmingWhitespace), media.segments.isEmpty else {
@@ -86,7 +86,7 @@ struct PlaylistReader {
         let number = value.prefix { $0 != "," }.trimmingWhitespace
         guard let seconds = PlaylistNumber.decimal(number), seconds <= Limits.segmentSecondsMax else {
             // Lists of songs give -1 for an unknown duration.
-            throw hasTags ? broken("the duration of EXTINF is invalid") : .songList
+            throw hasTags ? broken("the duration of EXTINF is invalid") : .audioPlaylist
         }
         self.seconds = seconds
     }
@@ -156,7 +156,7 @@ struct PlaylistReader {
         guard let group = attributes.quoted("GROUP-ID") else { throw broken("EXT-X-MEDIA has no GROUP-ID") }
         try count()
         master.audio.append(
-            MasterPlaylist.AudioRendition(
+            MasterPlaylist.HLSAudioRendition(
                 group: group, uri: attributes.quoted("URI"), isDefault: attributes.plain("DEFAULT") == "YES",
                 isAutomatic: attributes.plain("AUTOSELECT") == "YES"))
     }
@@ -177,15 +177,15 @@ struct PlaylistReader {
             return
         }
         guard let seconds else {
-            throw hasTags ? broken("an address has neither EXTINF nor EXT-X-STREAM-INF") : .songList
+            throw hasTags ? broken("an address has neither EXTINF nor EXT-X-STREAM-INF") : .audioPlaylist
         }
         var segment = PlaylistSegment(
             uri: uri, seconds: seconds, sequence: sequence, discontinuity: discontinuity, range: try takeRange(uri))
-        (segment.map, segment.protection, segment.isMissing) = (map, protection, isMissing)
+        (segment.map, segment.protection, segment.isGap) = (map, protection, isGap)
         media.segments.append(segment)
         guard let next = sequence.adding(exactly: 1) else { throw broken("the media sequence number is too large") }
         sequence = next
-        (self.seconds, isMissing) = (nil, false)
+        (self.seconds, isGap) = (nil, false)
     }
 
     /// The range of the next segment; without an offset it follows the last one of the same resource.

@@ -14,12 +14,12 @@ package struct VariantChoice: Sendable, Hashable {
     ///
     /// A segment of another variant cannot continue a movie: its size differs. So the whole clip is taken of it.
     ///
-    /// - Parameter budget: Nil for a request without a network.
-    package static func ranked(_ master: MasterPlaylist, within budget: VariantBudget? = nil) -> [VariantChoice] {
+    /// - Parameter limits: Nil for a request without a network.
+    package static func ranked(_ master: MasterPlaylist, within limits: VariantLimits? = nil) -> [VariantChoice] {
         let usable = master.variants.filter { !$0.uri.isEmpty }.sorted { one, other in
             let ranks = (Rank(one.codecs, hasSize: one.width != nil), Rank(other.codecs, hasSize: other.width != nil))
             guard ranks.0 == ranks.1 else { return ranks.0 < ranks.1 }
-            let fits = (budget?.fits(one) ?? false, budget?.fits(other) ?? false)
+            let fits = (limits?.fits(one) ?? false, limits?.fits(other) ?? false)
             guard fits.0 == fits.1 else { return fits.0 }
             return fits.0 ? one.bandwidth > other.bandwidth : one.bandwidth < other.bandwidth
         }
@@ -62,7 +62,7 @@ package struct VariantChoice: Sendable, Hashable {
 }
 
 /// What a variant may have for a request with a network.
-package struct VariantBudget: Sendable, Hashable {
+package struct VariantLimits: Sendable, Hashable {
     /// The size limit of the attachment: Apple's, the request's, and what a phone fetches in time.
     package let bytesMax: Int
     /// Seconds of the clip. A master playlist does not say whether the stream is live, so that without `clip` they are

@@ -15,7 +15,7 @@ public struct MatrixFile: Sendable, Hashable {
     let vector: [UInt8]
     /// SHA-256 of the encrypted file, in lowercase hexadecimal.
     let sha256: String
-    private let written: Written
+    private let encryptedFile: EncryptedFile
 
     /// Reads the `file` object from a file of JSON.
     ///
@@ -27,16 +27,16 @@ public struct MatrixFile: Sendable, Hashable {
             throw AttachPrepError(
                 .requestInvalid, "The Matrix file object in \(path) cannot be read; check its path and permissions.")
         }
-        let written: Written
-        do { written = try JSONDecoder().decode(Written.self, from: Data(text.utf8)) } catch {
+        let encryptedFile: EncryptedFile
+        do { encryptedFile = try JSONDecoder().decode(EncryptedFile.self, from: Data(text.utf8)) } catch {
             throw Self.invalid("the JSON in \(path) is not a file object with v, key, iv and hashes")
         }
-        try self.init(written)
+        try self.init(encryptedFile)
     }
 
-    private init(_ written: Written) throws(AttachPrepError) {
-        let jwk = written.key
-        guard written.v == "v2" else { throw Self.invalid("v is not \"v2\"") }
+    private init(_ encryptedFile: EncryptedFile) throws(AttachPrepError) {
+        let jwk = encryptedFile.key
+        guard encryptedFile.v == "v2" else { throw Self.invalid("v is not \"v2\"") }
         guard jwk.kty == "oct" else { throw Self.invalid("key.kty is not \"oct\"") }
         guard jwk.alg == "A256CTR" else { throw Self.invalid("key.alg is not \"A256CTR\"") }
         guard jwk.ext != false else { throw Self.invalid("key.ext is not true") }
@@ -44,14 +44,14 @@ public struct MatrixFile: Sendable, Hashable {
         guard let key = UnpaddedBase64.bytes(jwk.k, count: 32, isURLSafe: true) else {
             throw Self.invalid("key.k is not 32 bytes of unpadded base64url")
         }
-        guard let vector = UnpaddedBase64.bytes(written.iv, count: 16, isURLSafe: false) else {
+        guard let vector = UnpaddedBase64.bytes(encryptedFile.iv, count: 16, isURLSafe: false) else {
             throw Self.invalid("iv is not 16 bytes of unpadded base64")
         }
-        let digest = written.hashes["sha256"]
+        let digest = encryptedFile.hashes["sha256"]
         guard let hash = digest.flatMap({ UnpaddedBase64.bytes($0, count: 32, isURLSafe: false) }) else {
             throw Self.invalid("hashes.sha256 is not 32 bytes of unpadded base64")
         }
-        (self.key, self.vector, sha256, self.written) = (key, vector, hash.hexadecimal, written)
+        (self.key, self.vector, sha256, self.encryptedFile) = (key, vector, hash.hexadecimal, encryptedFile)
     }
 
     private static func invalid(_ what: String) -> AttachPrepError {
@@ -62,7 +62,7 @@ public struct MatrixFile: Sendable, Hashable {
 
 /// Encoded as it was written, within `{"file": …}`.
 extension MatrixFile: Codable {
-    private struct Written: Codable, Sendable, Hashable {
+    private struct EncryptedFile: Codable, Sendable, Hashable {
         struct Key: Codable, Sendable, Hashable {
             let kty, k, alg: String
             let ext: Bool?
@@ -80,12 +80,12 @@ extension MatrixFile: Codable {
 
     public init(from decoder: any Decoder) throws {
         try decoder.rejectUnknownKeys(except: CodingKeys.allCases.map(\.rawValue))
-        try self.init(try decoder.container(keyedBy: CodingKeys.self).decode(Written.self, forKey: .file))
+        try self.init(try decoder.container(keyedBy: CodingKeys.self).decode(EncryptedFile.self, forKey: .file))
     }
 
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(written, forKey: .file)
+        try values.encode(encryptedFile, forKey: .file)
     }
 }
 

@@ -34,7 +34,7 @@ struct HostResolver: Sendable {
             return answer
         } catch is TimeoutError {
             if ContinuousClock.now >= deadline { throw AttachPrepError.deadlineExceeded(host) }
-            throw AttachPrepError.slowName(host, timeout)
+            throw AttachPrepError.resolutionTimedOut(host, timeout)
         } catch let error as NameResolutionError {
             let failure = AttachPrepError.unresolved(host, error)
             if case .temporary = error { throw TemporaryNameError(error: failure) }

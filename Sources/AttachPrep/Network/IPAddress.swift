@@ -74,18 +74,18 @@ public struct AddressBlock: Sendable, Hashable {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         // A zone names a network interface, not a network.
         guard parts.count <= 2, !text.contains("%"), let written = IPAddress(parts[0]) else {
-            throw .addressBlock(text, "is not a CIDR block such as 10.2.0.0/16 or fd12::/48")
+            throw .invalidAddressBlock(text, "is not a CIDR block such as 10.2.0.0/16 or fd12::/48")
         }
         let bitsMax = written.isIPv4 ? 32 : 128
         guard let bits = parts.count == 1 ? bitsMax : Self.number(parts[1]), bits <= bitsMax else {
-            throw .addressBlock(text, "has no prefix length from 0 to \(bitsMax) after the slash")
+            throw .invalidAddressBlock(text, "has no prefix length from 0 to \(bitsMax) after the slash")
         }
         // The embedded IPv4 address starts at bit 96.
         let isMapped = !written.isIPv4 && bits >= 96 && written.unmapped.isIPv4
         // Bounded: 96 to 128 bits here.
         (first, prefixBits) = isMapped ? (written.unmapped, bits - 96) : (written, bits)
         guard first.masked(prefixBits) == first else {
-            throw .addressBlock(
+            throw .invalidAddressBlock(
                 text, "has bits set after its prefix; did you mean \(first.masked(prefixBits))/\(bits)")
         }
     }
@@ -125,7 +125,7 @@ extension IPAddress {
 }
 
 extension AttachPrepError {
-    fileprivate static func addressBlock(_ text: String, _ fault: String) -> AttachPrepError {
+    fileprivate static func invalidAddressBlock(_ text: String, _ fault: String) -> AttachPrepError {
         AttachPrepError(
             .requestInvalid, "The network \"\(text.prefix(64))\" \(fault); correct --allow-callback-network.")
     }

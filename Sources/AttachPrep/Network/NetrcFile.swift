@@ -25,10 +25,10 @@ package struct NetrcFile: Sendable, Hashable {
     /// - Throws: `request.invalid` when it cannot be read or is invalid.
     package init(path: String) throws(AttachPrepError) {
         guard let text = SmallFile.text(of: path, bytesMax: Limits.netrcBytesMax + 1) else {
-            throw .netrc("\(path) cannot be read; check its path and permissions.")
+            throw .invalidNetrc("\(path) cannot be read; check its path and permissions.")
         }
         guard text.utf8.count <= Limits.netrcBytesMax else {
-            throw .netrc("\(path) is over the limit of \(Limits.netrcBytesMax.grouped) bytes; shorten it.")
+            throw .invalidNetrc("\(path) is over the limit of \(Limits.netrcBytesMax.grouped) bytes; shorten it.")
         }
         try self.init(text)
     }
@@ -50,7 +50,7 @@ package struct NetrcFile: Sendable, Hashable {
             case "account" where !entries.isEmpty: _ = try tokens.value(of: token)
             case "macdef": tokens.skipMacro()
             default:
-                throw .netrc("line \(tokens.line) is invalid; begin each entry with machine NAME or default.")
+                throw .invalidNetrc("line \(tokens.line) is invalid; begin each entry with machine NAME or default.")
             }
         }
         self.entries = entries
@@ -88,7 +88,7 @@ private struct NetrcTokens {
         if rest.first == "\u{FEFF}" { rest.removeFirst() }
     }
 
-    private mutating func take() -> Unicode.Scalar? {
+    private mutating func consume() -> Unicode.Scalar? {
         guard let next = rest.popFirst() else { return nil }
         if next == "\n" { line = line.adding(clamping: 1) }
         return next
@@ -98,9 +98,9 @@ private struct NetrcTokens {
     mutating func next() throws(AttachPrepError) -> String? {
         while let scalar = rest.first {
             if scalar == "#" {
-                while let next = rest.first, next != "\n" { _ = take() }
+                while let next = rest.first, next != "\n" { _ = consume() }
             } else if scalar.properties.isWhitespace {
-                _ = take()
+                _ = consume()
             } else {
                 return scalar == "\"" ? try quoted() : word()
             }
@@ -110,7 +110,7 @@ private struct NetrcTokens {
 
     mutating func value(of key: String) throws(AttachPrepError) -> String {
         let line = line
-        guard let value = try value() else { throw .netrc("line \(line) has no value for \(key); add it.") }
+        guard let value = try value() else { throw .invalidNetrc("line \(line) has no value for \(key); add it.") }
         return value
     }
 
@@ -118,7 +118,7 @@ private struct NetrcTokens {
     private mutating func value() throws(AttachPrepError) -> String? {
         while let scalar = rest.first {
             if !scalar.properties.isWhitespace { return scalar == "\"" ? try quoted() : word() }
-            _ = take()
+            _ = consume()
         }
         return nil
     }
@@ -127,31 +127,31 @@ private struct NetrcTokens {
         var word = String.UnicodeScalarView()
         while let scalar = rest.first, !scalar.properties.isWhitespace {
             word.append(scalar)
-            _ = take()
+            _ = consume()
         }
         return String(word)
     }
 
     private mutating func quoted() throws(AttachPrepError) -> String {
         let line = line
-        _ = take()
+        _ = consume()
         var text = String.UnicodeScalarView()
-        while let scalar = take() {
+        while let scalar = consume() {
             switch scalar {
             case "\"": return String(text)
             case "\\":
-                guard let escaped = take() else { break }
+                guard let escaped = consume() else { break }
                 text.append(["n": "\n", "r": "\r", "t": "\t"][escaped] ?? escaped)
             default: text.append(scalar)
             }
         }
-        throw .netrc("line \(line) has a quotation mark without its end; add it.")
+        throw .invalidNetrc("line \(line) has a quotation mark without its end; add it.")
     }
 
     /// A macro ends with an empty line.
     mutating func skipMacro() {
         var isLineEmpty = false
-        while let scalar = take() {
+        while let scalar = consume() {
             if scalar == "\n", isLineEmpty { return }
             isLineEmpty = scalar == "\n" || (isLineEmpty && scalar == "\r")
         }
@@ -159,7 +159,7 @@ private struct NetrcTokens {
 }
 
 extension AttachPrepError {
-    fileprivate static func netrc(_ what: String) -> AttachPrepError {
+    fileprivate static func invalidNetrc(_ what: String) -> AttachPrepError {
         AttachPrepError(.requestInvalid, "The netrc file: \(what)")
     }
 }

@@ -15,9 +15,9 @@ package struct WebAddress: Sendable, Hashable {
     package init(_ text: String, httpsOnly: Bool = false) throws(AttachPrepError) {
         let text = String(text.trimmingWhitespace)
         let shown = RedactedURL.excerpt(text)
-        guard text.utf8.count <= Limits.urlBytesMax else { throw .longURL(text.utf8.count) }
+        guard text.utf8.count <= Limits.urlBytesMax else { throw .urlTooLong(text.utf8.count) }
         if let scheme = Self.schemeWritten(in: text), !Self.schemes.contains(scheme) {
-            throw .scheme(scheme, shown)
+            throw .unsupportedScheme(scheme, shown)
         }
         let url: CurlURL
         do {
@@ -30,8 +30,8 @@ package struct WebAddress: Sendable, Hashable {
 
     private init(_ url: CurlURL, httpsOnly: Bool) throws(AttachPrepError) {
         let shown = RedactedURL.excerpt(url.text)
-        guard Self.schemes.contains(url.scheme) else { throw .scheme(url.scheme, shown) }
-        guard !httpsOnly || url.scheme == "https" else { throw .httpsOnly(shown) }
+        guard Self.schemes.contains(url.scheme) else { throw .unsupportedScheme(url.scheme, shown) }
+        guard !httpsOnly || url.scheme == "https" else { throw .httpsRequired(shown) }
         guard !url.host.isEmpty, url.port > 0 else { throw .invalidURL(shown) }
         // Converting the name to ASCII turns a circled digit into a digit, so that libcurl, which parses the text
         // again, could find an IP address where a name was checked.
@@ -46,7 +46,7 @@ package struct WebAddress: Sendable, Hashable {
     package func following(_ location: String) throws(AttachPrepError) -> WebAddress {
         let location = String(location.trimmingWhitespace)
         if let scheme = Self.schemeWritten(in: location), !Self.schemes.contains(scheme) {
-            throw .scheme(scheme, RedactedURL.excerpt(location))
+            throw .unsupportedScheme(scheme, RedactedURL.excerpt(location))
         }
         let next: CurlURL
         do {
@@ -54,7 +54,7 @@ package struct WebAddress: Sendable, Hashable {
         } catch {
             throw .invalidURL(RedactedURL.excerpt(location), detail: error.description)
         }
-        guard next.text.utf8.count <= Limits.urlBytesMax else { throw .longURL(next.text.utf8.count) }
+        guard next.text.utf8.count <= Limits.urlBytesMax else { throw .urlTooLong(next.text.utf8.count) }
         return try WebAddress(next, httpsOnly: httpsOnly)
     }
 
@@ -91,13 +91,13 @@ extension AttachPrepError {
             .sourceInvalidURL, "\(shown) is not a valid URL; use one such as https://host/path.", detail: detail)
     }
 
-    fileprivate static func longURL(_ bytes: Int) -> AttachPrepError {
+    fileprivate static func urlTooLong(_ bytes: Int) -> AttachPrepError {
         AttachPrepError(
             .sourceInvalidURL,
             "The URL is \(bytes.grouped) bytes long, over the limit of \(Limits.urlBytesMax.grouped); shorten it.")
     }
 
-    fileprivate static func scheme(_ scheme: String, _ shown: String) -> AttachPrepError {
+    fileprivate static func unsupportedScheme(_ scheme: String, _ shown: String) -> AttachPrepError {
         let remedy =
             scheme == "mxc"
             ? "give the URL at the homeserver, https://HOMESERVER/_matrix/client/v1/media/download/SERVER/ID, with "
@@ -105,7 +105,7 @@ extension AttachPrepError {
         return AttachPrepError(.sourceSchemeNotAllowed, "\(shown) uses the scheme \(scheme); \(remedy)")
     }
 
-    fileprivate static func httpsOnly(_ shown: String) -> AttachPrepError {
+    fileprivate static func httpsRequired(_ shown: String) -> AttachPrepError {
         AttachPrepError(
             .sourceSchemeNotAllowed, "\(shown) is not https, which is required here; use an https URL.")
     }

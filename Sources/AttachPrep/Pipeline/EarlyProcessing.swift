@@ -83,7 +83,7 @@ final class EarlyProcessing: DownloadObserver {
                     format.kind, bytes: bytes, of: total, in: state.began.duration(to: .now) / .seconds(1))
             {
                 state.isOver = true
-                if let work = EarlyProcessingPolicy.work(format, bytes: total, for: request) {
+                if let work = EarlyProcessingPolicy.plannedWork(format, bytes: total, for: request) {
                     state.running = start(
                         work, on: ArrivingBody(generation: state.generation, bytes: total), signaledBytes: bytes)
                 }
@@ -96,7 +96,7 @@ final class EarlyProcessing: DownloadObserver {
         let isSameBody = state.withLock { state in
             state.isOver = true
             guard let running = state.running, running.body == body else { return false }
-            running.pipe.send(ArrivalSignal.all.rawValue)
+            running.pipe.send(ArrivalSignal.complete.rawValue)
             return true
         }
         if !isSameBody { await abandon() }
@@ -160,7 +160,7 @@ final class EarlyProcessing: DownloadObserver {
             pipe.closeWriteEnd()
             return made ?? nil
         }
-        Task { await watch(pipe) }
+        Task { await releaseSlotOnSilence(of: pipe) }
         return Running(work: work, body: body, pipe: pipe, result: result, start: .now, signaledBytes: signaledBytes)
     }
 
@@ -186,7 +186,7 @@ final class EarlyProcessing: DownloadObserver {
     }
 
     /// Releases the slot when no bytes arrive for `earlySilenceSecondsMax` seconds.
-    private func watch(_ pipe: BytePipe) async {
+    private func releaseSlotOnSilence(of pipe: BytePipe) async {
         let silence = Duration.seconds(Limits.earlySilenceSecondsMax)
         var end = ContinuousClock.now + silence
         while end > .now {
@@ -212,7 +212,7 @@ enum EarlyProcessingPolicy {
     }
 
     /// The work that a source of this format and size will need, if its content confirms the format; nil for none.
-    static func work(_ format: MediaFormat, bytes: Int, for request: AttachmentRequest) -> EarlyWork? {
+    static func plannedWork(_ format: MediaFormat, bytes: Int, for request: AttachmentRequest) -> EarlyWork? {
         switch format {
         case .jpeg, .png: thumbnail(format, bytes: bytes, for: request).map(EarlyWork.thumbnail)
         case .mpeg4, .m4v, .quickTime:

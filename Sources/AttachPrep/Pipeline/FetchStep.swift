@@ -115,7 +115,7 @@ struct FetchStep: Sendable {
         await early.completed(ArrivingBody(generation: file.generation, bytes: file.bytes))
         let identified = try await identification.finish(bytes: file.bytes, sha256: file.sha256)
         // One whose first bytes are those of content in quarantine.
-        if identified.isPage { throw AttachPrepError.page(identified.magicMIMEType, names: nil) }
+        if identified.isPage { throw AttachPrepError.sourceIsPage(identified.magicMIMEType, names: nil) }
         var timings = ManifestTimings(file.timings.adding(page?.timings))
         timings.identify = identification.milliseconds
         return FetchedSource(

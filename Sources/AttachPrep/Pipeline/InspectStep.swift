@@ -93,7 +93,7 @@ struct SourceInspection: Sendable {
             source.recordAttachability(of: inspected, fetched, isRendered: true)
             media = inspected
             var plan = PreparationPlan(media: inspected, bytes: fetched.bytes, request: request)
-            if let playlist = fetched.playlist { plan.note(playlist) }
+            if let playlist = fetched.playlist { plan.record(playlist) }
             return InspectionReport(source: source, media: inspected, plan: plan)
         } catch {
             let known = AttachPrepError(wrapping: error)

@@ -124,7 +124,7 @@ struct PreparationPipeline: Sendable {
                 deadline: clock.deadline
             ).run()
         }
-        note(slotResult, "inspect", after: clock)
+        record(slotResult, "inspect", after: clock)
         clock = slotResult.clock
         timings.inspect = slotResult.milliseconds
         return try slotResult.result.get()
@@ -152,14 +152,14 @@ struct PreparationPipeline: Sendable {
                 deadline: clock.deadline - .seconds(clamping: reserve), early: early
             ).run()
         }
-        note(slotResult, "render", after: clock)
+        record(slotResult, "render", after: clock)
         clock = slotResult.clock
         timings.render = slotResult.milliseconds
         return try slotResult.result.get()
     }
 
     /// Records the wait for a slot and the work there.
-    private func note<Value>(_ slotResult: SlotResult<Value>, _ stage: String, after clock: RequestClock) {
+    private func record<Value>(_ slotResult: SlotResult<Value>, _ stage: String, after clock: RequestClock) {
         // Bounded: floating point.
         let waited = slotResult.clock.queueMilliseconds - clock.queueMilliseconds
         var error: (any Error)?
@@ -251,7 +251,7 @@ extension PreparationPipeline {
             engine, clock in
             try await engine.inspect(query, source: source.descriptor, deadline: clock.deadline)
         }
-        note(slotResult, "inspect", after: clock)
+        record(slotResult, "inspect", after: clock)
         clock = slotResult.clock
         // Bounded: floating point.
         timings.inspect += slotResult.milliseconds

@@ -42,7 +42,7 @@ struct PublishStep: Sendable {
 
     private var reasons: [String] {
         var plan = plan
-        if let playlist = source.playlist { plan.note(playlist) }
+        if let playlist = source.playlist { plan.record(playlist) }
         return plan.reasons
     }
 

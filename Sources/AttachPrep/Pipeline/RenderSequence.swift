@@ -93,8 +93,8 @@ struct RenderSequence: Sendable {
         var less = request
         (less.attachment, less.crop) = (nil, nil)
         switch request.format.kind {
-        case .movie: less.picture = .movieTime(0)
-        case .image where request.picture != .still: less.picture = .animationFrame(0)
+        case .movie: less.frameSelection = .movieTime(0)
+        case .image where request.frameSelection != .still: less.frameSelection = .animationFrame(0)
         case .image, .audio: break
         }
         guard less != request, ContinuousClock.now < deadline else { return Renditions() }
@@ -114,8 +114,8 @@ struct RenderSequence: Sendable {
         }
         var resolved = conversion
         switch renditions.sourcePosition {
-        case .seconds(let seconds): resolved.picture = .movieTime(seconds)
-        case .frame(let number): resolved.picture = .animationFrame(number)
+        case .seconds(let seconds): resolved.frameSelection = .movieTime(seconds)
+        case .frame(let number): resolved.frameSelection = .animationFrame(number)
         case nil: break
         }
         return resolved

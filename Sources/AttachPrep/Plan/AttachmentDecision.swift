@@ -50,17 +50,17 @@ struct AttachmentPlanner {
         if media.isAnimated, request.options.animation != .gif { return animation(as: request.options.animation) }
         if media.isAnimated, !request.accepts(.gif) { return animation(as: .still) }
         switch Attachability(media) {
-        case .native(let type) where !request.accepts(type):
+        case .attachable(let type) where !request.accepts(type):
             return try convert(
                 "\(type.mimeType) is not among the accepted types: \(request.acceptedNames(of: type.kind))")
-        case .native(let type): return try native(type)
-        case .foreign(let reason): return try convert(reason)
+        case .attachable(let type): return try attachable(type)
+        case .notAttachable(let reason): return try convert(reason)
         }
     }
 
     // MARK: Attachable
 
-    private func native(_ type: AttachmentType) throws -> AttachmentDecision {
+    private func attachable(_ type: AttachmentType) throws -> AttachmentDecision {
         guard bytes <= limit else { return try oversize() }
         if isDisplay, let excess = DisplayLimitCheck(media: media, bytes: bytes).reason {
             return .rewrite(renditions.rendition(), .shrunk, reason: excess)
@@ -136,22 +136,22 @@ struct AttachmentPlanner {
 /// Source: `docs/reference/apple-attachment-rules.md`, section 1.1.
 package enum Attachability: Sendable, Hashable {
     /// Attachable byte for byte as that type.
-    case native(AttachmentType)
+    case attachable(AttachmentType)
     /// Not attachable, with the reason.
-    case foreign(reason: String)
+    case notAttachable(reason: String)
 
     /// The decision.
     package init(_ media: InspectedMedia) {
         switch media.containerDefect {
         case .mediaDataExceedsFile:
-            self = .foreign(
+            self = .notAttachable(
                 reason: "the media data box is declared longer than the file, though every sample is present")
         case .trailingData:
-            self = .foreign(reason: "other data follows the movie")
+            self = .notAttachable(reason: "other data follows the movie")
         case .trailerMissing:
-            self = .foreign(reason: "the GIF ends after a frame, without its trailer")
+            self = .notAttachable(reason: "the GIF ends after a frame, without its trailer")
         case .samplesNotCounted:
-            self = .foreign(reason: "the WAV header does not state the number of samples")
+            self = .notAttachable(reason: "the WAV header does not state the number of samples")
         case nil:
             self =
                 switch media.kind {
@@ -166,7 +166,7 @@ package enum Attachability: Sendable, Hashable {
     ///
     /// - Parameter isRendered: Whether an image was made of it; of a still, inspection may read only the header.
     static func showsUnchanged(_ media: InspectedMedia, bytes: Int, isRendered: Bool) -> Bool? {
-        guard media.damage == nil, case .native(let type) = Attachability(media), bytes <= type.bytesMax else {
+        guard media.damage == nil, case .attachable(let type) = Attachability(media), bytes <= type.bytesMax else {
             return false
         }
         return media.isValidated && (isRendered || media.kind != .image) ? true : nil
@@ -175,16 +175,16 @@ package enum Attachability: Sendable, Hashable {
     private static func image(_ media: InspectedMedia) -> Attachability {
         // iOS shows an animated PNG as a still image, so delivering it unchanged would lose the animation.
         if media.format == .png, media.isAnimated {
-            return .foreign(reason: "iOS shows an animated PNG as a still image")
+            return .notAttachable(reason: "iOS shows an animated PNG as a still image")
         }
         return byType(media)
     }
 
     private static func byType(_ media: InspectedMedia) -> Attachability {
         guard let type = media.format.attachmentType else {
-            return .foreign(reason: "\(media.format.mimeType) is not an attachable type")
+            return .notAttachable(reason: "\(media.format.mimeType) is not an attachable type")
         }
-        return .native(type)
+        return .attachable(type)
     }
 
     /// Codecs of WAVs that Core Audio does not decode; it decodes PCM, A-law, µ-law, GSM, ADPCM of IMA and Microsoft.
@@ -192,14 +192,14 @@ package enum Attachability: Sendable, Hashable {
 
     private static func audio(_ media: InspectedMedia) -> Attachability {
         if media.format == .wave, let other = media.audio.first(where: { unplayedInWave.contains($0.codec) }) {
-            return .foreign(reason: "iOS does not play WAV with \(other.codec)")
+            return .notAttachable(reason: "iOS does not play WAV with \(other.codec)")
         }
         guard media.format == .mpeg4Audio else { return byType(media) }
         let fitting: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
         if let other = media.audio.first(where: { !fitting.contains($0.codec) }) {
-            return .foreign(reason: "iOS does not play MPEG-4 audio with \(other.codec)")
+            return .notAttachable(reason: "iOS does not play MPEG-4 audio with \(other.codec)")
         }
-        return .native(.mpeg4Audio)
+        return .attachable(.mpeg4Audio)
     }
 
     private static func movie(_ media: InspectedMedia) -> Attachability {
@@ -214,28 +214,28 @@ package enum Attachability: Sendable, Hashable {
     private static func mpeg4(_ media: InspectedMedia) -> Attachability {
         let audioCodecs: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
         if let other = media.audio.first(where: { !audioCodecs.contains($0.codec) }) {
-            return .foreign(reason: "iOS does not play MP4 with \(other.codec) audio")
+            return .notAttachable(reason: "iOS does not play MP4 with \(other.codec) audio")
         }
         guard let video = media.video else { return byType(media) }
         switch (video.codec, video.codecTag) {
-        case ("h264", "avc1") where video.bitDepth == 8 && video.isChroma420: return .native(.mpeg4)
+        case ("h264", "avc1") where video.bitDepth == 8 && video.isChroma420: return .attachable(.mpeg4)
         case ("h264", "avc1"):
-            return .foreign(reason: "iOS does not play H.264 in \(video.pixelFormat ?? "other than 8-bit 4:2:0")")
-        case ("hevc", "hvc1"): return .native(.mpeg4)
-        default: return .foreign(reason: "iOS does not play MP4 with \(video.codec) tagged \(video.codecTag)")
+            return .notAttachable(reason: "iOS does not play H.264 in \(video.pixelFormat ?? "other than 8-bit 4:2:0")")
+        case ("hevc", "hvc1"): return .attachable(.mpeg4)
+        default: return .notAttachable(reason: "iOS does not play MP4 with \(video.codec) tagged \(video.codecTag)")
         }
     }
 
     private static func avi(_ media: InspectedMedia) -> Attachability {
         guard let video = media.video, ["h264", "mpeg4", "mjpeg"].contains(video.codec) else {
-            return .foreign(reason: "iOS does not play AVI with \(media.video?.codec ?? "no video")")
+            return .notAttachable(reason: "iOS does not play AVI with \(media.video?.codec ?? "no video")")
         }
-        return .native(.avi)
+        return .attachable(.avi)
     }
 
     private static func mpeg(_ media: InspectedMedia) -> Attachability {
         guard let video = media.video, ["mpeg1video", "mpeg2video"].contains(video.codec) else {
-            return .foreign(reason: "iOS does not play an MPEG stream with \(media.video?.codec ?? "no video")")
+            return .notAttachable(reason: "iOS does not play an MPEG stream with \(media.video?.codec ?? "no video")")
         }
         return byType(media)
     }
@@ -249,9 +249,9 @@ struct DisplayLimitCheck {
     /// Why the file must be rewritten; nil when it can be delivered unchanged.
     var reason: String? {
         switch media.kind {
-        case .image: image
-        case .audio: audio
-        case .movie: movie
+        case .image: imageReason
+        case .audio: audioReason
+        case .movie: movieReason
         }
     }
 
@@ -259,14 +259,14 @@ struct DisplayLimitCheck {
     private var shortSide: Int { min(media.width ?? 0, media.height ?? 0) }
     private var size: String { "\(media.width ?? 0) x \(media.height ?? 0)" }
 
-    private var image: String? {
+    private var imageReason: String? {
         let most =
             media.isAnimated ? Limits.displayAnimationSidePixelsMax : Limits.displayImageSidePixelsMax
         if longSide > most { return "\(size) pixels exceed the \(most) that a notification shows" }
         return media.hasMetadata || media.hasLocation ? "metadata must be removed" : nil
     }
 
-    private var audio: String? {
+    private var audioReason: String? {
         // Bounded: floating point.
         let rate = Double(bytes) * 8 / max(media.duration ?? 0, 0.001)
         let most = Double(Limits.displayAudioBitsPerSecondMax)
@@ -279,7 +279,7 @@ struct DisplayLimitCheck {
             ? "metadata must be removed" : nil
     }
 
-    private var movie: String? {
+    private var movieReason: String? {
         if movieIsTooLarge {
             let rate = media.video?.frameRate.map { " at \(($0 * 10).rounded() / 10) frames per second" } ?? ""
             let most = Int(clamping: Limits.displayFramesPerSecondMax)

@@ -95,7 +95,7 @@ struct PreparationPlanner {
 
     /// The type under which the source can be delivered unchanged when time allows nothing else.
     private var originalType: AttachmentType? {
-        guard media.damage == nil, case .native(let type) = Attachability(media), bytes <= type.bytesMax,
+        guard media.damage == nil, case .attachable(let type) = Attachability(media), bytes <= type.bytesMax,
             request.accepts(type)
         else { return nil }
         return bytes <= request.bytesMax ?? .max ? type : nil
@@ -115,7 +115,7 @@ struct PreparationPlanner {
 
     private func images(_ frame: FrameSelection?) -> RenderRequest? {
         guard let frame else { return nil }
-        var render = RenderRequest(format: media.format, picture: frame)
+        var render = RenderRequest(format: media.format, frameSelection: frame)
         render.thumbnail = request.options.thumbnailBox
         render.crop = media.kind == .audio ? nil : request.options.crop
         return render
@@ -123,7 +123,7 @@ struct PreparationPlanner {
 
     private func conversion(_ decision: AttachmentDecision, _ frame: FrameSelection?) -> RenderRequest? {
         guard let rendition = decision.rendition else { return nil }
-        var render = RenderRequest(format: media.format, picture: frame ?? .still)
+        var render = RenderRequest(format: media.format, frameSelection: frame ?? .still)
         render.attachment = rendition
         return render
     }

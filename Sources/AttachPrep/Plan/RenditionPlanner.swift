@@ -18,7 +18,7 @@ struct RenditionPlanner {
     private func bytesMax(_ kind: MediaKind) -> Int {
         let limit = request.bytesMax(for: kind)
         guard isDisplay, kind == media.kind else { return limit }
-        if kind == .image, case .foreign = Attachability(media) { return limit }
+        if kind == .image, case .notAttachable = Attachability(media) { return limit }
         return min(limit, bytes)
     }
 

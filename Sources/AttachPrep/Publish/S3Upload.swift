@@ -222,12 +222,12 @@ final class UploadCleanup: Sendable {
             let number = state.last
             state.tasks[number] = Task { [self] in
                 await tryAbort(id, of: key)
-                forget(number)
+                remove(number)
             }
         }
     }
 
-    private func forget(_ number: Int) { state.withLock { $0.tasks[number] = nil } }
+    private func remove(_ number: Int) { state.withLock { $0.tasks[number] = nil } }
 
     /// Returns when all uploads are aborted; after `limit`, the remaining attempts are cancelled.
     func finish(within limit: Duration) async {

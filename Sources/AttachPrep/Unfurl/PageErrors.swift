@@ -5,7 +5,7 @@ import RichPush
 /// The errors of web pages. Each message gives what failed and what to do.
 extension AttachPrepError {
     /// - Parameter link: What the page names, if that has been read.
-    static func page(_ mimeType: String, names link: PageLink?) -> AttachPrepError {
+    static func sourceIsPage(_ mimeType: String, names link: PageLink?) -> AttachPrepError {
         guard let link else {
             return AttachPrepError(
                 .mediaUnrecognized,
@@ -22,7 +22,7 @@ extension AttachPrepError {
                 + "set unfurl to use it.")
     }
 
-    static func pageOfPage(_ page: ManifestPage) -> AttachPrepError {
+    static func nestedPage(_ page: ManifestPage) -> AttachPrepError {
         AttachPrepError(
             .mediaUnrecognized,
             "The \(page.property.rawValue) of the web page is another web page; request the file itself.")

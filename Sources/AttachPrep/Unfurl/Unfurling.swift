@@ -127,7 +127,7 @@ struct PageVerdict: Sendable {
     ///   - origin: The page that named this one; nil for the requested URL.
     /// - Throws: `media.unrecognized` unless the page may be read.
     func verdict(bytes: Int, from origin: FoundPage?) async throws -> DownloadVerdict {
-        if let origin { throw AttachPrepError.pageOfPage(origin.manifest) }
+        if let origin { throw AttachPrepError.nestedPage(origin.manifest) }
         if request.unfurls { return .prefix(bytes: Limits.pageBytesMax) }
         // Reads only the bytes that have arrived; without a readable link, the error names none.
         let arrived = PageRequest(bytes: min(bytes, Limits.identifyBytesLast))
@@ -135,7 +135,7 @@ struct PageVerdict: Sendable {
         let first = PageProperty.allCases.lazy.compactMap { property in
             links?.first { $0.property == property }
         }.first
-        throw AttachPrepError.page(identification.media?.magicMIMEType ?? "text/html", names: first)
+        throw AttachPrepError.sourceIsPage(identification.media?.magicMIMEType ?? "text/html", names: first)
     }
 }
 

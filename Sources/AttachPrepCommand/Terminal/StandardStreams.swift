@@ -38,13 +38,13 @@ enum StandardStreams {
     }
 
     /// Writes a line to standard error.
-    static func note(_ line: String) {
+    static func printNote(_ line: String) {
         write(line + "\n", to: STDERR_FILENO)
     }
 
     /// Writes an error message to standard error.
     static func error(_ message: String) {
-        note("attachprep: \(message.escapingControls)")
+        printNote("attachprep: \(message.escapingControls)")
     }
 
     /// Writes text without a line end to standard error, for the progress bar.

@@ -64,5 +64,5 @@ package final class IsolationState: Sendable {
 
     package var wasAlone: Bool { state.withLock(\.self) }
 
-    package func note(alone: Bool) { state.withLock { $0 = alone } }
+    package func record(alone: Bool) { state.withLock { $0 = alone } }
 }

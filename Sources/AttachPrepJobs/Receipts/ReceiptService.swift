@@ -48,7 +48,7 @@ public struct ReceiptService: Sendable {
         }
         let dispatch = try Dispatch(
             campaign: try CampaignName(naming: campaign), sentAt: sentAt ?? .now, recipients: recipients)
-        try await store.keep(dispatch)
+        try await store.store(dispatch)
         let base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         // Bounded: string concatenation.
         return PushReceipt(url: base + Self.path, token: ReceiptToken(dispatch.id, key: key).text)
@@ -70,9 +70,9 @@ public struct ReceiptService: Sendable {
     ///
     /// - Returns: The status of each, in the same order.
     /// - Throws: `queue.unavailable`.
-    public func take(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus] {
+    public func record(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus] {
         guard !arrivals.isEmpty else { return [] }
-        let statuses = try await store.take(arrivals)
+        let statuses = try await store.record(arrivals)
         for (arrival, status) in zip(arrivals, statuses) {
             metrics?.count(status, of: arrival.outcome)
             if status == .surplus(isFirst: true) {

@@ -7,13 +7,13 @@ public protocol ReceiptStore: Sendable {
     /// Stores a dispatch before its payload is returned to the caller.
     ///
     /// - Throws: `request.conflict` when there are too many campaigns, `queue.unavailable`.
-    func keep(_ dispatch: Dispatch) async throws
+    func store(_ dispatch: Dispatch) async throws
 
     /// Counts arrivals, each at most once: only the first with the same dispatch and report id. All of them or none.
     ///
     /// - Returns: The status of each, in the same order.
     /// - Throws: `queue.unavailable`.
-    func take(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus]
+    func record(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus]
 
     /// Returns a campaign; nil when there is none with this name.
     func campaign(_ name: CampaignName) async throws -> Campaign?
@@ -128,8 +128,8 @@ public struct UnsupportedReceiptStore: ReceiptStore {
                 + "own data folder for them.")
     }
 
-    public func keep(_ dispatch: Dispatch) async throws { throw unsupportedError }
-    public func take(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus] { throw unsupportedError }
+    public func store(_ dispatch: Dispatch) async throws { throw unsupportedError }
+    public func record(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus] { throw unsupportedError }
     public func campaign(_ name: CampaignName) async throws -> Campaign? { throw unsupportedError }
     public func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
         throw unsupportedError

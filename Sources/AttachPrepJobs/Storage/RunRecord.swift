@@ -85,7 +85,7 @@ package final class RunRecord: Sendable {
     }
 
     /// Writes the name of this process's worker, once.
-    package func note(worker: String) {
+    package func record(worker: String) {
         state.withLock { state in
             guard state.worker == nil, state.descriptor >= 0 else { return }
             state.worker = worker

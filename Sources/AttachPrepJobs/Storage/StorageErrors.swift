@@ -5,7 +5,7 @@ import RichPush
 /// Converts errors of the data folder to `AttachPrepError`.
 package enum StorageErrors {
     /// The error for a file of the data folder that could not be created, moved or removed.
-    package static func file(_ code: CInt) -> AttachPrepError {
+    package static func fileError(_ code: CInt) -> AttachPrepError {
         let detail = unsafe String(cString: strerror(code))
         return switch code {
         case ENOSPC, EDQUOT, EFBIG:

@@ -2,11 +2,11 @@ public import FoundationEssentials
 
 /// Stores files that callers uploaded, which requests name as sources: `upload:<id>`.
 public protocol UploadStore: Sendable {
-    /// Creates an empty file for an upload; it is removed unless `keep` is called.
+    /// Creates an empty file for an upload; it is removed unless `store` is called.
     func beginUpload() async throws -> UploadInProgress
 
     /// Stores a finished upload durably, until it has expired and no job needs it.
-    func keep(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload
+    func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload
 
     func discard(_ upload: UploadInProgress) async
 

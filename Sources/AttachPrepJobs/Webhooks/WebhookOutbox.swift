@@ -10,7 +10,7 @@ public protocol WebhookOutbox: Sendable {
     func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook]
 
     /// Stores the result of a delivery attempt.
-    func record(_ id: WebhookID, _ outcome: WebhookDeliveryResult) async throws
+    func record(_ id: WebhookID, _ result: WebhookDeliveryResult) async throws
 
     /// Gives up all pending webhooks to a URL whose receiver answered 410 Gone.
     ///

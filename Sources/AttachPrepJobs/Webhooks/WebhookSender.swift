@@ -201,7 +201,7 @@ extension WebhookSender {
     private func attempt(_ webhook: Webhook, _ span: (any Span)? = nil) async {
         let started = ContinuousClock.now
         guard let reply = await reply(to: webhook) else { return }
-        span?.note(reply)
+        span?.record(reply)
         let outcome = schedule.outcome(
             of: reply, tries: webhook.attempts.adding(clamping: 1), at: now(), chance: .random(in: 0..<1))
         metrics.count(outcome, took: started.duration(to: .now))
@@ -259,7 +259,7 @@ extension WebhookSender {
 
 extension Span {
     /// Records the response of a receiver, or the code of the error.
-    fileprivate func note(_ reply: WebhookResponse) {
+    fileprivate func record(_ reply: WebhookResponse) {
         switch reply {
         case .answered(_, let status, _): attributes["http.response.status_code"] = status
         case .failed(let error): attributes["error.type"] = error.code.rawValue

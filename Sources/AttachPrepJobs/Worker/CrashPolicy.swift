@@ -17,7 +17,7 @@ package enum CrashPolicy {
     /// Delay after the first crash in seconds, multiplied by 4 for each further crash, so that other jobs run first.
     package static let backOffSeconds = 1.0
 
-    package enum Verdict: Sendable, Hashable {
+    package enum CrashDecision: Sendable, Hashable {
         case runs
         /// No other job runs in the process at the same time.
         case runsAlone
@@ -27,7 +27,7 @@ package enum CrashPolicy {
         case lost
     }
 
-    package static func verdict(crashes: Int, losses: Int) -> Verdict {
+    package static func decision(crashes: Int, losses: Int) -> CrashDecision {
         if crashes >= crashesMax { return .crashed }
         if losses > Limits.jobLossesMax { return .lost }
         return crashes > 0 || losses >= lossesAloneMin ? .runsAlone : .runs

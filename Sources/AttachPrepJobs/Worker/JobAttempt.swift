@@ -66,8 +66,8 @@ struct JobAttempt: Sendable {
             stored, dueAt: job.dueAt, createdAt: job.job.createdAt, isUpload: upload != nil, now: .now)
         {
         case .use(let kind): return try await use(stored, kind)
-        case .revalidate(let validators): return try await work(upload, revalidating: validators, about: stored)
-        case .fetch: return try await work(upload, revalidating: nil, about: nil)
+        case .revalidate(let validators): return try await prepare(upload, revalidating: validators, about: stored)
+        case .fetch: return try await prepare(upload, revalidating: nil, about: nil)
         }
     }
 
@@ -79,7 +79,7 @@ struct JobAttempt: Sendable {
     }
 
     func use(_ stored: StoredResult?, _ kind: ReuseDecision.Kind) async throws -> AttemptResult {
-        guard let stored else { return try await work(nil, revalidating: nil, about: nil) }
+        guard let stored else { return try await prepare(nil, revalidating: nil, about: nil) }
         logger.info("reused", metadata: ["kind": "\(kind.rawValue)", "media": "\(stored.media)"])
         dependencies.metrics.reused(kind)
         let manifest = JobManifest.reused(
@@ -126,7 +126,7 @@ extension Manifest {
 
 /// The work of an attempt, and storing its result.
 extension JobAttempt {
-    func work(_ upload: MediaID?, revalidating validators: SourceValidators?, about stored: StoredResult?)
+    func prepare(_ upload: MediaID?, revalidating validators: SourceValidators?, about stored: StoredResult?)
         async throws -> AttemptResult
     {
         var order = PreparationTask(job.request)
@@ -147,11 +147,11 @@ extension JobAttempt {
         let fetchedAt = Date.now.nextMillisecond
         let isCut = cut(&order.request, at: fetchedAt)
         let end = reportsPartial ? await preparedWithPartial(order) : await dependencies.preparer.prepare(order)
-        dependencies.metrics.note(dependencies.preparer.statistics)
+        dependencies.metrics.record(dependencies.preparer.statistics)
         switch end {
         case .unchanged(let freshness):
             guard let stored, try await renew(stored, freshness, fetchedAt) else {
-                return try await work(upload, revalidating: nil, about: nil)
+                return try await prepare(upload, revalidating: nil, about: nil)
             }
             return try await use(stored, .unchanged)
         case .ended(let manifest, let freshness):
@@ -159,8 +159,8 @@ extension JobAttempt {
             log(manifest)
             let key = isCut && manifest.outcome == .bestAttempt ? privateKey : job.key
             return manifest.error == nil
-                ? try await keep(manifest, freshness, fetchedAt, for: key)
-                : await note(isCut ? cutShort(manifest) : manifest, fetchedAt)
+                ? try await store(manifest, freshness, fetchedAt, for: key)
+                : await record(isCut ? cutShort(manifest) : manifest, fetchedAt)
         }
     }
 
@@ -195,7 +195,7 @@ extension JobAttempt {
 
     // MARK: Storing results
 
-    private func keep(
+    private func store(
         _ manifest: Manifest, _ freshness: SourceFreshness?, _ fetchedAt: Date, for key: WorkKey
     ) async throws -> AttemptResult {
         let path = "\(dependencies.preparer.output)/\(folder)"
@@ -216,7 +216,7 @@ extension JobAttempt {
 
     /// Stores a failure for all jobs with the same work key, unless it comes from this job's own deadline or from the
     /// machine.
-    private func note(_ manifest: Manifest, _ fetchedAt: Date) async -> AttemptResult {
+    private func record(_ manifest: Manifest, _ fetchedAt: Date) async -> AttemptResult {
         guard manifest.error?.code != .cancelled, dependencies.activeLeases.status(of: job.lease) == .held else {
             return .interrupted
         }
@@ -243,7 +243,7 @@ extension JobAttempt {
             return manifest
         }
         var manifest = manifest
-        manifest.error = ManifestError(AttachPrepError.cutShort(notAfter))
+        manifest.error = ManifestError(AttachPrepError.deadlineShortened(notAfter))
         return manifest
     }
 

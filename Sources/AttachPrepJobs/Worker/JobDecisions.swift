@@ -14,7 +14,7 @@ enum StartDecision: Sendable, Hashable {
     case markDead(AttachPrepError)
 
     init(losses: Int, crashes: Int = 0, notAfter: Date?, now: Date) {
-        switch CrashPolicy.verdict(crashes: crashes, losses: losses) {
+        switch CrashPolicy.decision(crashes: crashes, losses: losses) {
         case .crashed: self = .markDead(.crashedService(crashes))
         case .lost: self = .markDead(.lostTooOften(losses))
         case .runs, .runsAlone: self = Self.inTime(notAfter, now: now)
@@ -44,7 +44,7 @@ extension AttachPrepError {
     }
 
     /// - Parameter date: the job's notAfter.
-    static func cutShort(_ date: Date) -> AttachPrepError {
+    static func deadlineShortened(_ date: Date) -> AttachPrepError {
         AttachPrepError(
             .deadlineNotAfter,
             "The job's notAfter, \(Timestamp.text(date)), passed during the work on it; set a later notAfter.")

@@ -17,7 +17,7 @@ public final class JobMetrics: Sendable {
         self.factory = factory
         // Counters start at 0, so that the first event is visible as an increase.
         count("claims_refused_total", 0)
-        note(PreparerStatistics())
+        record(PreparerStatistics())
         ended(.succeeded, nil, count: 0)
         for code in ErrorCode.allCases where code.isRetryable { ended(.dead, code, count: 0) }
         for kind in ReuseDecision.Kind.allCases { count("results_reused_total", 0, ("kind", kind.rawValue)) }
@@ -50,23 +50,23 @@ public final class JobMetrics: Sendable {
     }
 
     /// Counts the increase of a preparer's statistics since the last call.
-    public func note(_ statistics: PreparerStatistics) {
-        note("download_bytes_total", statistics.downloadedBytes)
-        note("download_loops_abandoned_total", statistics.abandonedLoops)
-        note("media_children_restarted_total", statistics.children.failed, ("reason", "failed"))
-        note("media_children_restarted_total", statistics.children.recycled, ("reason", "recycled"))
+    public func record(_ statistics: PreparerStatistics) {
+        record("download_bytes_total", statistics.downloadedBytes)
+        record("download_loops_abandoned_total", statistics.abandonedLoops)
+        record("media_children_restarted_total", statistics.children.failed, ("reason", "failed"))
+        record("media_children_restarted_total", statistics.children.recycled, ("reason", "recycled"))
         for cause in MediaProcessFailure.allCases {
-            note("media_process_failures_total", statistics.failures[cause] ?? 0, ("cause", cause.rawValue))
+            record("media_process_failures_total", statistics.failures[cause] ?? 0, ("cause", cause.rawValue))
         }
-        note("quarantine_strikes_total", statistics.quarantine.strikes)
-        note("quarantine_rejections_total", statistics.quarantine.rejections)
+        record("quarantine_strikes_total", statistics.quarantine.strikes)
+        record("quarantine_rejections_total", statistics.quarantine.rejections)
     }
 
     /// Counts the increase of a store's refused claims since the last call.
-    public func note(refusedClaims total: Int) { note("claims_refused_total", total) }
+    public func record(refusedClaims total: Int) { record("claims_refused_total", total) }
 
     /// Counts the increase of a total since the last call.
-    private func note(_ name: String, _ total: Int, _ labels: (String, String)...) {
+    private func record(_ name: String, _ total: Int, _ labels: (String, String)...) {
         let key = ([name] + labels.map(\.1)).joined(separator: " ")
         let added = noted.withLock { noted in
             let last = noted[key, default: 0]

@@ -29,7 +29,7 @@ struct JobRun: Sendable {
 
     /// Runs the job within a span, if there is a tracer: a child of the request that submitted it.
     func run() async {
-        guard let tracer = dependencies.tracer else { return await work() }
+        guard let tracer = dependencies.tracer else { return await runAttempt() }
         let origin = job.job.origin.trace?.context(tracer)
         let (context, claimed) = (origin ?? .topLevel, claimedAt.tracerTime)
         await tracer.withSpan("job", context: context, ofKind: .consumer, at: claimed) { span in
@@ -44,11 +44,11 @@ struct JobRun: Sendable {
                 attributes["attachprep.job.attempt"] = job.job.attempts
                 attributes["attachprep.job.priority"] = job.request.jobOptions.priority.rawValue
             }
-            await run.work()
+            await run.runAttempt()
         }
     }
 
-    private func work() async {
+    private func runAttempt() async {
         let waited = max(0, claimedAt.timeIntervalSince(job.dueAt))
         dependencies.metrics.claimed(waited)
         var metadata: Logger.Metadata = [
@@ -67,14 +67,14 @@ struct JobRun: Sendable {
         case .cancelled: await finish(.cancelled)
         case .lost: logger.warning("the lease was lost; another worker has the job")
         case .returned: logger.info("returned to the queue")
-        case .held: await follow(end)
+        case .held: await handle(end)
         }
     }
 
-    private func follow(_ end: AttemptResult) async {
+    private func handle(_ end: AttemptResult) async {
         switch end {
         case .prepared(let manifest, let media):
-            if dependencies.storage.succeed() {
+            if dependencies.storage.recordSuccess() {
                 dependencies.logger.notice("results can be stored again; claiming resumes")
             }
             await finish(.succeeded(manifest, media))
@@ -100,7 +100,7 @@ struct JobRun: Sendable {
 
     /// The machine is the cause, not the job: postpones it without counting the attempt.
     private func waitForStorage(_ error: ManifestError) async {
-        let (isChange, pause) = dependencies.storage.fail(error)
+        let (isChange, pause) = dependencies.storage.recordFailure(error)
         if isChange {
             dependencies.logger.error(
                 "results cannot be stored; claiming is paused",
@@ -141,7 +141,7 @@ struct JobRun: Sendable {
         logger.info("ended", metadata: ["state": "\(state.rawValue)", "ms": "\(ms)"])
         // Flush first, so that whoever sees the final state also sees the log lines.
         await flush()
-        note(state, error)
+        record(state, error)
         let notice = WebhookNotice(
             for: job, ending, at: dependencies.settings.baseURL, trace: .current(dependencies.tracer))
         let isLeaseHeld = await persist { [dependencies, job] in
@@ -157,7 +157,7 @@ struct JobRun: Sendable {
     private func postpone(until date: Date, _ error: ManifestError, isAttempt: Bool = true) async {
         logger.info(
             "retried later", metadata: ["at": "\(Timestamp.text(date))", "code": "\(error.code.rawValue)"])
-        note(.queued, error.code)
+        record(.queued, error.code)
         await flush()
         let isLeaseHeld = await persist { [dependencies, job] in
             try await dependencies.store.postpone(job.lease, until: date, error: error, isAttempt: isAttempt)
@@ -166,7 +166,7 @@ struct JobRun: Sendable {
     }
 
     /// Records the state after the attempt in its span.
-    private func note(_ state: JobState, _ error: ErrorCode?) {
+    private func record(_ state: JobState, _ error: ErrorCode?) {
         guard let span else { return }
         span.attributes["attachprep.job.state"] = state.rawValue
         guard let error else { return }

@@ -75,7 +75,7 @@ public final class JobWorker: Sendable {
             }
         }
         await withTaskCancellationHandler {
-            await work()
+            await processJobs()
             await leave()
         } onCancel: {
             startDraining(by: .now)
@@ -129,7 +129,7 @@ public final class JobWorker: Sendable {
 extension JobWorker {
     var drainDeadline: ContinuousClock.Instant? { state.withLock { $0.drainDeadline } }
 
-    func work() async {
+    func processJobs() async {
         var failures = 0
         while drainDeadline == nil {
             var pause = dependencies.settings.poll
@@ -197,7 +197,7 @@ extension JobWorker {
 extension JobWorker {
     /// Renews all leases in one call, and stops work whose lease is lost or whose job was cancelled.
     func renewLeases() async {
-        dependencies.metrics.note(dependencies.preparer.statistics)
+        dependencies.metrics.record(dependencies.preparer.statistics)
         let leases = dependencies.activeLeases.leases
         guard !leases.isEmpty else { return }
         do {

@@ -118,7 +118,7 @@ extension JobAttempt {
         return Task {
             defer { workChanged(by: -1) }
             let result = await dependencies.preparer.prepare(fallbacks)
-            dependencies.metrics.note(dependencies.preparer.statistics)
+            dependencies.metrics.record(dependencies.preparer.statistics)
             return result
         }
     }

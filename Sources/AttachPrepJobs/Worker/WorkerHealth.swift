@@ -106,7 +106,7 @@ struct StorageCircuitBreaker: Sendable, Hashable {
     /// Records that a result could not be stored.
     ///
     /// - Returns: Whether to log it: the breaker was closed, or had another reason.
-    mutating func fail(_ error: ManifestError, at now: ContinuousClock.Instant) -> Bool {
+    mutating func recordFailure(_ error: ManifestError, at now: ContinuousClock.Instant) -> Bool {
         // Jobs that ran at the same time fail at the same time; they count as one failure.
         if let opening, now < opening.retryAt { return opening.code != error.code }
         let failures = (opening?.failures ?? 0).adding(clamping: 1)
@@ -120,7 +120,7 @@ struct StorageCircuitBreaker: Sendable, Hashable {
     /// Records that a result was stored.
     ///
     /// - Returns: Whether the breaker was open.
-    mutating func succeed() -> Bool {
+    mutating func recordSuccess() -> Bool {
         defer { opening = nil }
         return opening != nil
     }
@@ -140,13 +140,13 @@ final class StorageGate: Sendable {
 
     func allowance() -> StorageCircuitBreaker.Allowance { breaker.withLock { $0.allowance(at: .now) } }
 
-    func fail(_ error: ManifestError) -> (isChange: Bool, retryIn: Duration) {
+    func recordFailure(_ error: ManifestError) -> (isChange: Bool, retryIn: Duration) {
         breaker.withLock { breaker in
             let now = ContinuousClock.now
-            let isChange = breaker.fail(error, at: now)
+            let isChange = breaker.recordFailure(error, at: now)
             return (isChange, breaker.opening.map { now.duration(to: $0.retryAt) } ?? StorageCircuitBreaker.pauseMin)
         }
     }
 
-    func succeed() -> Bool { breaker.withLock { $0.succeed() } }
+    func recordSuccess() -> Bool { breaker.withLock { $0.recordSuccess() } }
 }

@@ -56,7 +56,7 @@ struct Authenticator: Sendable {
     /// The problem for a request without a valid token: 401, or 429 after too many from its address.
     func unauthorizedProblem(_ context: ServiceContext) -> Problem {
         // Requests with a valid token are not counted: behind a proxy all clients have the same address.
-        if let seconds = wrongTokens.take(context.peer ?? "") {
+        if let seconds = wrongTokens.consume(context.peer ?? "") {
             return Problem(
                 .requestRateLimited, "Too many requests without a valid token from this address; retry later."
             )
@@ -72,7 +72,7 @@ struct Authenticator: Sendable {
     ///
     /// - Throws: A problem with status 429.
     func count(_ caller: String) throws {
-        guard let seconds = requests.take(caller) else { return }
+        guard let seconds = requests.consume(caller) else { return }
         throw Problem(.requestRateLimited, "Too many requests per second with this token; retry later.")
             .retrying(after: seconds)
     }

@@ -39,13 +39,13 @@ final class RateLimiter: Sendable {
     /// Takes one request from a name's bucket.
     ///
     /// - Returns: Nil if the request is allowed, else the seconds until the next one is.
-    func take(_ name: String, at now: ContinuousClock.Instant = .now) -> Double? {
+    func consume(_ name: String, at now: ContinuousClock.Instant = .now) -> Double? {
         state.withLock { state in
             guard state.perSecond > 0 else { return nil }
             var bucket = state.buckets[name] ?? Bucket(level: state.capacity, filledAt: now)
             bucket = state.filled(bucket, at: now)
             defer { state.buckets[name] = bucket }
-            if state.buckets.count >= namesMax { forget(&state, at: now) }
+            if state.buckets.count >= namesMax { removeFullBuckets(&state, at: now) }
             guard bucket.level < 1 else {
                 bucket.level -= 1
                 return nil
@@ -55,7 +55,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    private func forget(_ state: inout State, at now: ContinuousClock.Instant) {
+    private func removeFullBuckets(_ state: inout State, at now: ContinuousClock.Instant) {
         state.buckets = state.buckets.filter { [state] in state.filled($0.value, at: now).level < state.capacity }
         if state.buckets.count >= namesMax { state.buckets.removeAll() }
     }

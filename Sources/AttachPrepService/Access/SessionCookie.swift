@@ -120,8 +120,8 @@ struct WebOrigin: Hashable {
 
     /// Whether a `Host` header names this origin's host and port; it does not contain the scheme.
     func isNamed(by authority: String) -> Bool {
-        let asked = authority.lowercased()
-        return asked == "\(host):\(port)" || (isUsual && asked == host)
+        let requested = authority.lowercased()
+        return requested == "\(host):\(port)" || (isUsual && requested == host)
     }
 
     private var isUsual: Bool { port == (isSecure ? 443 : 80) }

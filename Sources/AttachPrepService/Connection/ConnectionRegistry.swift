@@ -19,7 +19,7 @@ final class ConnectionRegistry: Sendable {
         var isDraining = false
     }
 
-    enum Verdict: Hashable, Sendable {
+    enum AdmissionDecision: Hashable, Sendable {
         case accepted
         /// Over `limit`: only probes are answered.
         case tooMany
@@ -40,17 +40,17 @@ final class ConnectionRegistry: Sendable {
     }
 
     /// Registers a new connection, and evicts another one if a limit is reached.
-    func begin(_ connection: OpenConnection) -> Verdict {
-        let (verdict, victim) = state.withLock { state in
+    func begin(_ connection: OpenConnection) -> AdmissionDecision {
+        let (decision, evicted) = state.withLock { state in
             state.open += 1
             memory.noteOpen(state.open)
             return add(connection, to: &state)
         }
-        victim?.evict()
-        return verdict
+        evicted?.evict()
+        return decision
     }
 
-    private func add(_ connection: OpenConnection, to state: inout State) -> (Verdict, OpenConnection?) {
+    private func add(_ connection: OpenConnection, to state: inout State) -> (AdmissionDecision, OpenConnection?) {
         let id = ObjectIdentifier(connection)
         let admission = ConnectionAdmission<ObjectIdentifier>(
             connection.client, counts: (state.full.count, connection.client.flatMap { state.ofClient[$0] } ?? 0),
@@ -59,15 +59,15 @@ final class ConnectionRegistry: Sendable {
         case .accepted:
             Self.count(connection, &state)
             return (.accepted, nil)
-        case .replaces(let victim):
-            let victim = Self.remove(victim, &state)
+        case .replaces(let evicted):
+            let evicted = Self.remove(evicted, &state)
             Self.count(connection, &state)
-            return (.accepted, victim)
+            return (.accepted, evicted)
         case .probesOnly, .tooManyOfAddress:
-            let victim = Self.crowded(state.rejected).flatMap { state.rejected.removeValue(forKey: $0) }
+            let evicted = Self.connectionToEvict(state.rejected).flatMap { state.rejected.removeValue(forKey: $0) }
             state.rejected[id] = connection
             return (
-                admission == .tooManyOfAddress ? .tooManyOfAddress : state.isDraining ? .stopping : .tooMany, victim
+                admission == .tooManyOfAddress ? .tooManyOfAddress : state.isDraining ? .stopping : .tooMany, evicted
             )
         }
     }
@@ -102,9 +102,9 @@ final class ConnectionRegistry: Sendable {
 
     /// The rejected connection to close, so that idle ones do not block probes; nil while fewer than half of
     /// `rejectedConnectionsMax` are open.
-    private static func crowded(_ rejected: [ObjectIdentifier: OpenConnection]) -> ObjectIdentifier? {
+    private static func connectionToEvict(_ rejected: [ObjectIdentifier: OpenConnection]) -> ObjectIdentifier? {
         guard rejected.count >= Limits.rejectedConnectionsMax / 2 else { return nil }
-        return ConnectionAdmission.victim(among: facts(rejected), at: .now())
+        return ConnectionAdmission.connectionToEvict(among: facts(rejected), at: .now())
     }
 
     private static func count(_ connection: OpenConnection, _ state: inout State) {
@@ -213,9 +213,9 @@ enum ConnectionAdmission<ID: Hashable & Sendable>: Hashable, Sendable {
             self = .probesOnly
         } else if client != nil, limits.ofClient > 0, counts.ofClient >= limits.ofClient {
             let own = open().filter { $0.client == client }
-            self = Self.victim(among: own, at: now).map(Self.replaces) ?? .tooManyOfAddress
+            self = Self.connectionToEvict(among: own, at: now).map(Self.replaces) ?? .tooManyOfAddress
         } else if counts.all >= limits.all {
-            self = Self.victim(among: open(), at: now).map(Self.replaces) ?? .probesOnly
+            self = Self.connectionToEvict(among: open(), at: now).map(Self.replaces) ?? .probesOnly
         } else {
             self = .accepted
         }
@@ -223,7 +223,7 @@ enum ConnectionAdmission<ID: Hashable & Sendable>: Hashable, Sendable {
 
     /// The connection to evict: first one that has been idle for `idleGrace`, then one with a slow body, then one whose
     /// client does not read, then one idle for less; the oldest of each kind.
-    static func victim(among open: [Open], at now: NIODeadline) -> ID? {
+    static func connectionToEvict(among open: [Open], at now: NIODeadline) -> ID? {
         open.compactMap { one in rank(one.activity, at: now).map { (one.id, $0) } }.min { $0.1 < $1.1 }?.0
     }
 

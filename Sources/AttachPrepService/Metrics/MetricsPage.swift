@@ -13,8 +13,8 @@ struct MetricsPage: Sendable {
     let logger: Logger
 
     func text(_ format: ExpositionFormat) async -> String {
-        metrics.note(preparer.statistics)
-        metrics.note(refusedClaims: store.refusedClaims)
+        metrics.record(preparer.statistics)
+        metrics.record(refusedClaims: store.refusedClaims)
         process.refresh(preparer.mediaProcessUsage)
         do {
             try await metrics.refresh(store)

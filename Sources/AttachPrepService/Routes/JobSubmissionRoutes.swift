@@ -10,7 +10,7 @@ import SafeArithmetic
 /// `POST /v1/jobs`: enqueues a request or a batch.
 struct JobSubmissionRoutes: Sendable {
     let store: any JobStore
-    let intake: SubmissionValidator
+    let validator: SubmissionValidator
     let waiters: JobWaiters
     let baseURL: String?
 
@@ -28,7 +28,7 @@ struct JobSubmissionRoutes: Sendable {
         }
         switch format {
         case .one:
-            var submission = try await intake.submission(
+            var submission = try await validator.submission(
                 for: try AttachmentRequest(json: bytes, defaults: AttachmentRequest(source: "")))
             submission.origin.idempotencyKey = keyHeader?.text
             let kept = try await store.enqueue([submission], idempotency: key)
@@ -38,7 +38,7 @@ struct JobSubmissionRoutes: Sendable {
             return try await answer(job, isRepeated: kept.areRepeated, to: request)
         case .lines:
             let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: keyHeader?.text)
-            let submissions = try await JSONLinesBatch(bytes).submissions(intake).map { submission in
+            let submissions = try await JSONLinesBatch(bytes).submissions(validator).map { submission in
                 var submission = submission
                 submission.origin.batch = origin.batch
                 submission.origin.idempotencyKey = origin.idempotencyKey
@@ -152,14 +152,14 @@ struct JSONLinesBatch {
     }
 
     /// - Throws: A problem that lists each invalid line.
-    func submissions(_ intake: SubmissionValidator) async throws -> [JobSubmission] {
+    func submissions(_ validator: SubmissionValidator) async throws -> [JobSubmission] {
         var submissions: [JobSubmission] = []
         var faults: [Problem.Line] = []
         for line in lines {
             // Thousands of lines must not block a thread of the cooperative pool.
             if line.number.isMultiple(of: Self.linesAtOnce) { await Task.yield() }
             do {
-                submissions.append(try await submission(line.bytes, intake))
+                submissions.append(try await submission(line.bytes, validator))
             } catch let error as AttachPrepError {
                 faults.append(Problem.Line(line: line.number, code: error.code, detail: error.message))
             }
@@ -170,12 +170,14 @@ struct JSONLinesBatch {
 
     private static let linesAtOnce = 50
 
-    private func submission(_ bytes: ArraySlice<UInt8>, _ intake: SubmissionValidator) async throws -> JobSubmission {
+    private func submission(
+        _ bytes: ArraySlice<UInt8>, _ validator: SubmissionValidator
+    ) async throws -> JobSubmission {
         guard bytes.count <= Limits.requestBytesMax else {
             throw AttachPrepError(.requestTooLarge, "The line exceeds \(Limits.requestBytesMax) bytes.")
         }
         let request = try AttachmentRequest(json: Array(bytes), defaults: AttachmentRequest(source: ""))
-        return try await intake.submission(for: request)
+        return try await validator.submission(for: request)
     }
 
     private static func problem(_ faults: [Problem.Line], of count: Int) -> Problem {

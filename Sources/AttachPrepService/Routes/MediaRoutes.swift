@@ -25,7 +25,7 @@ struct MediaRoutes: Sendable {
         else { throw Self.unknown }
         let entity = MediaEntity(file)
         if entity.tag.isKnown(to: request) { return Response(status: .notModified, headers: entity.cacheHeaders) }
-        guard let range = try entity.range(asked: request) else {
+        guard let range = try entity.range(requestedBy: request) else {
             return try await content(file, 0..<file.bytes, .ok, entity.headers, context.channel)
         }
         var headers = entity.headers
@@ -101,7 +101,7 @@ struct MediaEntity {
     /// The requested byte range; nil for the whole file.
     ///
     /// - Throws: A problem with status 416 for a range beyond the end.
-    func range(asked request: Request) throws -> Range<Int>? {
+    func range(requestedBy request: Request) throws -> Range<Int>? {
         // Multiple ranges and unknown units are answered with the whole file (RFC 9110, 14.2).
         guard let field = request.headers[.range], holds(request.headers[.ifRange]) else { return nil }
         switch ByteRange(field, of: file.bytes) {

@@ -179,7 +179,7 @@ struct PayloadSubmission {
 /// Enqueues the media of a payload as jobs and waits for them.
 struct PayloadJobs: Sendable {
     let store: any JobStore
-    let intake: SubmissionValidator
+    let validator: SubmissionValidator
     let waiters: JobWaiters
     let baseURL: String?
     let secondsMax: Double
@@ -199,7 +199,7 @@ struct PayloadJobs: Sendable {
     func manifest(of request: AttachmentRequest, before deadline: ContinuousClock.Instant) async throws -> Manifest {
         let submission: JobSubmission
         do {
-            submission = try await intake.submission(for: request)
+            submission = try await validator.submission(for: request)
         } catch let error as AttachPrepError where error.code.isOfSource {
             return Manifest(rejecting: request, error)
         }

@@ -15,12 +15,12 @@ struct ReceiptRoutes: Sendable {
     let wrongTokens: RateLimiter
 
     var endpoints: [Endpoint] {
-        [Endpoint(method: .post, path: ReceiptService.path, access: .anyone, respond: take)]
+        [Endpoint(method: .post, path: ReceiptService.path, access: .anyone, respond: receive)]
     }
 
-    @Sendable private func take(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func receive(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let address = context.peer ?? ""
-        if let seconds = requests.take(address) {
+        if let seconds = requests.consume(address) {
             throw Problem(.requestRateLimited, "Too many requests with receipts from this address; retry later.")
                 .retrying(after: seconds)
         }
@@ -28,9 +28,9 @@ struct ReceiptRoutes: Sendable {
         try body.requireJSON()
         switch try ReceiptBody(try await body.all()) {
         case .one(let report):
-            let statuses = try await receiptService.take([try arrival(try report.get(), from: address)])
+            let statuses = try await receiptService.record([try arrival(try report.get(), from: address)])
             return try JSONResponse.response(ReceiptsResponse(statuses, refused: []))
-        case .many(let reports): return try await take(reports, from: address)
+        case .many(let reports): return try await record(reports, from: address)
         }
     }
 
@@ -48,7 +48,7 @@ struct ReceiptRoutes: Sendable {
     }
 
     /// Accepts each receipt independently, so that an invalid one does not keep a device from clearing its backlog.
-    private func take(_ reports: [ReceiptBody.Report], from address: String) async throws -> Response {
+    private func record(_ reports: [ReceiptBody.Report], from address: String) async throws -> Response {
         var arrivals: [VerifiedReceipt] = []
         var refused: [Problem.Line] = []
         for (index, report) in reports.enumerated() {
@@ -61,7 +61,7 @@ struct ReceiptRoutes: Sendable {
         if arrivals.isEmpty, refused.contains(where: { $0.code == .requestUnauthorized }) {
             try countWrongToken(of: address)
         }
-        return try JSONResponse.response(ReceiptsResponse(try await receiptService.take(arrivals), refused: refused))
+        return try JSONResponse.response(ReceiptsResponse(try await receiptService.record(arrivals), refused: refused))
     }
 
     /// Counts an invalid token. Receipts with a valid one are not counted: behind a proxy all devices have the same
@@ -69,7 +69,7 @@ struct ReceiptRoutes: Sendable {
     ///
     /// - Throws: A problem with status 429.
     private func countWrongToken(of address: String) throws {
-        guard let seconds = wrongTokens.take(address) else { return }
+        guard let seconds = wrongTokens.consume(address) else { return }
         throw Problem(.requestRateLimited, "Too many receipts without a valid token from this address; retry later.")
             .retrying(after: seconds)
     }

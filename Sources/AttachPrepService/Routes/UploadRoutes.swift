@@ -15,10 +15,10 @@ struct UploadRoutes: Sendable {
     let store: any UploadStore
 
     var endpoints: [Endpoint] {
-        [Endpoint(method: .post, path: "/v1/uploads", respond: take)]
+        [Endpoint(method: .post, path: "/v1/uploads", respond: receive)]
     }
 
-    @Sendable private func take(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func receive(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let body = try BoundedRequestBody(request, context, max: Limits.sourceBytesMax)
         if body.mediaType?.hasPrefix("multipart/") == true {
             throw Problem(
@@ -29,7 +29,7 @@ struct UploadRoutes: Sendable {
         do {
             let file = try await UploadFile(path: pending.path)
             try await file.write(body)
-            let upload = try await store.keep(pending, bytes: file.bytes, sha256: file.sha256)
+            let upload = try await store.store(pending, bytes: file.bytes, sha256: file.sha256)
             return try JSONResponse.response(UploadResponse(upload), status: .created)
         } catch {
             await store.discard(pending)

@@ -148,12 +148,12 @@ struct ServerDependencies: Sendable {
                 health: health, settings: configuration.service, metrics: metrics, logger: logger, drained: drained)
         }
         let sends = !configuration.webhookSecrets.isEmpty || configuration.webhookSecretFile != nil
-        let intake = SubmissionValidator(
+        let validator = SubmissionValidator(
             uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly, tracer: tracer)
         return try AttachmentService(
-            store: store, intake: intake, feed: feed, receiptService: receiptService, tokens: tokens, settings: service,
-            health: health, serviceStatus: serviceStatus, metrics: metrics, tracer: tracer, logger: logger,
-            drained: drained)
+            store: store, validator: validator, feed: feed, receiptService: receiptService, tokens: tokens,
+            settings: service, health: health, serviceStatus: serviceStatus, metrics: metrics, tracer: tracer,
+            logger: logger, drained: drained)
     }
 
     /// Whether requests need a token, and whether webhooks can be signed: parts that are made at the start.

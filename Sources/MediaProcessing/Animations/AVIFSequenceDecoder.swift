@@ -87,7 +87,7 @@ final class AVIFTrackDecoder {
     func next() throws -> DecodedFrame? {
         while waiting.isEmpty, !hasEnded { try readingMedia(readOn) }
         guard !waiting.isEmpty else { return nil }
-        return try readingMedia { try pixels.picture(of: waiting.removeFirst(), time: 0) }
+        return try readingMedia { try pixels.decodedFrame(of: waiting.removeFirst(), time: 0) }
     }
 
     private func readOn() throws {

@@ -49,7 +49,7 @@ struct AnimationConversion {
         attachment.frames = facts.delays.count
         if facts.delays.count > 1 { attachment.duration = facts.delays.reduce(0.0) { $0 + Double($1) / 1000 } }
         rendered.attachment = attachment
-        if case .animationFrame(let number) = conversion.request.picture {
+        if case .animationFrame(let number) = conversion.request.frameSelection {
             rendered.attachmentPosition = .frame(number)
             rendered.sourcePosition = .frame(number)
         }
@@ -63,7 +63,7 @@ struct AnimationConversion {
         attachment.frames = found.entries.count
         attachment.duration = found.entries.reduce(0.0) { $0 + Double($1.hundredths) / 100 }
         rendered.attachment = attachment
-        if case .animationFrame(let number) = conversion.request.picture {
+        if case .animationFrame(let number) = conversion.request.frameSelection {
             // Bounded: array concatenation.
             let position = (found.entries.firstIndex { $0.frame > number } ?? found.entries.count) - 1
             rendered.attachmentPosition = .frame(max(0, position))

@@ -15,7 +15,7 @@ struct ColorQuantizer {
 
     // MARK: Cutting
 
-    private struct Piece {
+    private struct ColorBox {
         var box: ColorMoments.Box
         var sums: ColorMoments.Sums
         /// The variance that the best cut removes, and the cut's axis and position.
@@ -25,35 +25,35 @@ struct ColorQuantizer {
     }
 
     private static func cut(_ moments: ColorMoments, count: Int) -> [PackedColor] {
-        var pieces = [judged(ColorMoments.Box(), moments)]
-        while pieces.count < count {
-            guard let index = pieces.indices.max(by: { pieces[$0].gain < pieces[$1].gain }), pieces[index].gain > 0
+        var boxes = [judged(ColorMoments.Box(), moments)]
+        while boxes.count < count {
+            guard let index = boxes.indices.max(by: { boxes[$0].gain < boxes[$1].gain }), boxes[index].gain > 0
             else { break }
-            let piece = pieces[index]
-            var (lower, upper) = (piece.box, piece.box)
-            lower.high[piece.axis] = piece.position
-            upper.low[piece.axis] = piece.position
-            pieces[index] = judged(lower, moments)
-            pieces.append(judged(upper, moments))
+            let colorBox = boxes[index]
+            var (lower, upper) = (colorBox.box, colorBox.box)
+            lower.high[colorBox.axis] = colorBox.position
+            upper.low[colorBox.axis] = colorBox.position
+            boxes[index] = judged(lower, moments)
+            boxes.append(judged(upper, moments))
         }
-        return pieces.filter { $0.sums.x > 0 }.map { mean($0.sums) }
+        return boxes.filter { $0.sums.x > 0 }.map { mean($0.sums) }
     }
 
-    private static func judged(_ box: ColorMoments.Box, _ moments: ColorMoments) -> Piece {
-        var piece = Piece(box: box, sums: moments.sums(of: box))
-        let whole = ColorMoments.energy(piece.sums)
+    private static func judged(_ box: ColorMoments.Box, _ moments: ColorMoments) -> ColorBox {
+        var colorBox = ColorBox(box: box, sums: moments.sums(of: box))
+        let whole = ColorMoments.energy(colorBox.sums)
         for axis in 0..<3 {
             var lower = box
             for position in box.low[axis] + 1..<max(box.low[axis] + 1, box.high[axis]) {
                 lower.high[axis] = position
                 let sums = moments.sums(of: lower)
-                let rest = piece.sums - sums
+                let rest = colorBox.sums - sums
                 guard sums.x > 0, rest.x > 0 else { continue }
                 let gain = ColorMoments.energy(sums) + ColorMoments.energy(rest) - whole
-                if gain > piece.gain { (piece.gain, piece.axis, piece.position) = (gain, axis, position) }
+                if gain > colorBox.gain { (colorBox.gain, colorBox.axis, colorBox.position) = (gain, axis, position) }
             }
         }
-        return piece
+        return colorBox
     }
 
     private static func mean(_ sums: ColorMoments.Sums) -> PackedColor {

@@ -100,7 +100,7 @@ package final class GIFDecoder: AnimationDecoder {
     }
 
     /// A composed frame in memory.
-    func picture(_ number: Int) throws -> Image {
+    func image(at number: Int) throws -> Image {
         var pixels: [UInt8] = []
         try unsafe readRows(of: number) { row in
             if pixels.isEmpty { pixels.reserveCapacity(row.count * height) }
@@ -204,7 +204,7 @@ struct GIFFrame {
         let indices = try unsafe [UInt8](unsafeUninitializedCapacity: count) { pixels, filled in
             var isCode = true
             _ = try GIFParser.end(ofSubBlocksAt: block.code + 1, of: window) { bytes in
-                if isCode { isCode = unsafe decoder.take(bytes, into: pixels) }
+                if isCode { isCode = unsafe decoder.decode(bytes, into: pixels) }
             }
             if isCode, decoder.isComplete { filled = count }
         }

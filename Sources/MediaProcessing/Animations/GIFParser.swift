@@ -121,7 +121,7 @@ package struct GIFParser: Sendable, Hashable {
         var code = LZWDecoder(codeBits: Int(try window.byte(at: block.code)), pixels: block.width * block.height)
         var isCode = true
         let end = try Self.end(ofSubBlocksAt: block.code + 1, of: window) {
-            if isCode { isCode = unsafe code.take($0, into: nil) }
+            if isCode { isCode = unsafe code.decode($0, into: nil) }
         }
         if !isCode { damage = "invalid LZW code in frame \(number)" }
         if isCode, !code.isComplete { damage = "pixels are missing in frame \(number)" }

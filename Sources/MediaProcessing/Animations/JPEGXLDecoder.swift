@@ -136,7 +136,7 @@ final class JPEGXLPixels {
     }
 
     /// Nil for SDR.
-    private static func transfer(_ header: JXLHeader) -> StreamDescription.Transfer? {
+    private static func transfer(_ header: JXLHeader) -> StreamDescription.TransferFunction? {
         switch header.transfer {
         case .standard: nil
         case .perceptualQuantizer: .perceptualQuantizer
@@ -144,7 +144,7 @@ final class JPEGXLPixels {
         }
     }
 
-    private static func primaries(_ header: JXLHeader) -> ToneMap.Primaries {
+    private static func primaries(_ header: JXLHeader) -> ToneMap.ColorPrimaries {
         switch header.primaries {
         case .bt709: .bt709
         case .bt2020: .bt2020

@@ -50,7 +50,7 @@ struct LZWDecoder {
     /// Decodes the next bytes; false for an invalid code.
     ///
     /// - Parameter pixels: A buffer for all pixels of the frame, the same each time; nil to count them.
-    mutating func take(_ bytes: ArraySlice<UInt8>, into pixels: UnsafeMutableBufferPointer<UInt8>?) -> Bool {
+    mutating func decode(_ bytes: ArraySlice<UInt8>, into pixels: UnsafeMutableBufferPointer<UInt8>?) -> Bool {
         unsafe precondition(pixels.map { $0.count >= count } ?? true, "the buffer is smaller than the frame")
         // A local copy stays in registers.
         var decoder = self
@@ -64,7 +64,7 @@ struct LZWDecoder {
                     let code = Int(truncatingIfNeeded: decoder.held & mask)
                     decoder.held = decoder.held &>> UInt64(truncatingIfNeeded: decoder.bits)
                     decoder.heldBits &-= decoder.bits
-                    guard unsafe decoder.take(code: code, into: pixels) else { return false }
+                    guard unsafe decoder.apply(code: code, into: pixels) else { return false }
                 }
             }
             return true
@@ -72,9 +72,9 @@ struct LZWDecoder {
     }
 
     @inline(__always)
-    private mutating func take(code: Int, into pixels: UnsafeMutableBufferPointer<UInt8>?) -> Bool {
+    private mutating func apply(code: Int, into pixels: UnsafeMutableBufferPointer<UInt8>?) -> Bool {
         if code < clear {
-            if last.length > 0 { keep() }
+            if last.length > 0 { storeEntry() }
             if let pixels = unsafe pixels { unsafe pixels[filled] = UInt8(truncatingIfNeeded: code) }
             last = Run(start: UInt32(truncatingIfNeeded: filled), length: 1)
             filled &+= 1
@@ -85,7 +85,7 @@ struct LZWDecoder {
         } else {
             guard last.length > 0, code < next || (code == next && next < Self.codesMax) else { return false }
             // The code may be the one that is being added; its last pixel is then the first one written now.
-            keep()
+            storeEntry()
             let run = runs[code]
             let length = min(Int(run.length), count &- filled)
             if let pixels = unsafe pixels { unsafe Self.copy(length, from: Int(run.start), to: filled, in: pixels) }
@@ -97,7 +97,7 @@ struct LZWDecoder {
 
     /// Adds a code: the string of the previous code and the pixel that is written next.
     @inline(__always)
-    private mutating func keep() {
+    private mutating func storeEntry() {
         guard next < Self.codesMax else { return }
         runs[next] = Run(start: last.start, length: last.length &+ 1)
         next &+= 1

@@ -139,7 +139,7 @@ struct AudioReport {
     let full: AudioLadder.Rung
     let fitted: AudioFitting.Fitted
 
-    private var rung: AudioLadder.Rung { fitted.outcome.rung }
+    private var rung: AudioLadder.Rung { fitted.encoded.rung }
 
     /// Reductions, for the manifest's reasons.
     var concessions: [String] {
@@ -156,7 +156,7 @@ struct AudioReport {
         if rung.sampleRate < full.sampleRate {
             sentences.append("the sample rate was lowered to \(rung.sampleRate.grouped) Hz \(limit)")
         }
-        if isCut { sentences.append("\(kept) \(fitted.outcome.isCutByTime ? "because time ran short" : limit)") }
+        if isCut { sentences.append("\(kept) \(fitted.encoded.isCutByTime ? "because time ran short" : limit)") }
         return sentences
     }
 
@@ -164,7 +164,7 @@ struct AudioReport {
         var warnings: [PreparationWarning] = []
         if isCut { warnings.append(PreparationWarning(.mediaCut, "The audio was cut: \(kept).")) }
         if isDegraded {
-            let less = fitted.outcome.isCutByTime ? "shorter" : "less carefully encoded"
+            let less = fitted.encoded.isCutByTime ? "shorter" : "less carefully encoded"
             warnings.append(
                 PreparationWarning(.deadlineDegraded, "The audio is \(less) than requested, because time ran short."))
         }
@@ -172,16 +172,16 @@ struct AudioReport {
     }
 
     /// Whether lack of time reduced quality or length.
-    var isDegraded: Bool { fitted.outcome.isQuick || fitted.outcome.isCutByTime }
+    var isDegraded: Bool { fitted.encoded.isQuick || fitted.encoded.isCutByTime }
 
     /// Resulting bits per second.
     private var bitRate: Int {
         // Bounded: floating point, until it is clamped.
-        Int(clamping: Double(fitted.outcome.bytes) * 8 / max(fitted.outcome.seconds, 0.1))
+        Int(clamping: Double(fitted.encoded.bytes) * 8 / max(fitted.encoded.seconds, 0.1))
     }
 
     private var isCut: Bool {
-        let isIntended = rung.keptSeconds != nil || fitted.outcome.isCutByTime || fitted.isPrefix
+        let isIntended = rung.keptSeconds != nil || fitted.encoded.isCutByTime || fitted.isPrefix
         // Bounded: floating point.
         return isIntended && fitted.seconds < source.duration - Self.cutSecondsMin
     }

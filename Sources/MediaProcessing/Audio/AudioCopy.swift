@@ -39,7 +39,7 @@ struct AudioCopy {
         let packet = try Packet()
         while try movie.readLeniently(into: packet) {
             guard packet.streamIndex == source.stream.index, packet.byteCount > 0 else { continue }
-            try validation.take(packet)
+            try validation.validate(packet)
             let next = try packet.reference()
             let time = (packet.presentationTimestamp ?? packet.decodingTimestamp).map { sample($0, movie) }
             let duration = samples(packet.duration)

@@ -10,7 +10,7 @@ import SafeArithmetic
 struct AudioFitting {
     /// The written file.
     struct Fitted {
-        let outcome: AudioPass.Outcome
+        let encoded: AudioPass.Result
         /// Duration in seconds.
         let seconds: Double
         /// File size in bytes.
@@ -37,17 +37,17 @@ struct AudioFitting {
     func run() throws -> Fitted {
         let encoding = AudioPass(source: source, format: file.format, bytesMax: file.bytesMax, clock: clock)
         var rung = ladder.best
-        var best: AudioPass.Outcome?
+        var best: AudioPass.Result?
         var bracket = BitRateBracket()
         for _ in 1...Limits.audioTriesMax {
             try checkWorth(rung)
             let start = ContinuousClock.now
-            let outcome = try encoding.run(rung, mayBeQuick: best?.isQuick ?? false)
-            let hasNoGain = best.map { isNegligibleGain(outcome, over: $0) } ?? false
-            if best.map({ isBetter(outcome, than: $0) }) ?? true { best = outcome }
+            let encoded = try encoding.run(rung, mayBeQuick: best?.isQuick ?? false)
+            let hasNoGain = best.map { isNegligibleGain(encoded, over: $0) } ?? false
+            if best.map({ isBetter(encoded, than: $0) }) ?? true { best = encoded }
             let cost = start.duration(to: .now) / .seconds(1)
-            bracket.take(outcome.rung, measured: measured(outcome), fits: fits(outcome))
-            guard !hasNoGain, cost < clock.secondsLeft * Self.passShare, let next = next(after: outcome) else { break }
+            bracket.record(encoded.rung, measured: measured(encoded), fits: fits(encoded))
+            guard !hasNoGain, cost < clock.secondsLeft * Self.passShare, let next = next(after: encoded) else { break }
             rung = bracket.bounding(next)
         }
         guard let best else { throw AudioSource.empty }
@@ -61,47 +61,47 @@ struct AudioFitting {
             "Not even one second of the audio fits into \(file.bytesMax.grouped) bytes; raise the limit.")
     }
 
-    private func predictedBytes(_ outcome: AudioPass.Outcome) -> Double {
-        Double(outcome.bytes)
-            + ladder.overheadBytes(seconds: outcome.seconds, sampleRate: outcome.rung.sampleRate)
+    private func predictedBytes(_ encoded: AudioPass.Result) -> Double {
+        Double(encoded.bytes)
+            + ladder.overheadBytes(seconds: encoded.seconds, sampleRate: encoded.rung.sampleRate)
     }
 
-    private func fits(_ outcome: AudioPass.Outcome) -> Bool { predictedBytes(outcome) <= Double(file.bytesMax) }
+    private func fits(_ encoded: AudioPass.Result) -> Bool { predictedBytes(encoded) <= Double(file.bytesMax) }
 
-    private func isBetter(_ outcome: AudioPass.Outcome, than other: AudioPass.Outcome) -> Bool {
-        if fits(outcome) != fits(other) { return fits(outcome) }
-        if fits(outcome), outcome.rung.isFull { return true }
-        return fits(outcome) ? outcome.bytes > other.bytes : outcome.bytes < other.bytes
+    private func isBetter(_ encoded: AudioPass.Result, than other: AudioPass.Result) -> Bool {
+        if fits(encoded) != fits(other) { return fits(encoded) }
+        if fits(encoded), encoded.rung.isFull { return true }
+        return fits(encoded) ? encoded.bytes > other.bytes : encoded.bytes < other.bytes
     }
 
-    private func isNegligibleGain(_ outcome: AudioPass.Outcome, over other: AudioPass.Outcome) -> Bool {
-        fits(outcome) && fits(other) && predictedBytes(outcome) < predictedBytes(other) * Self.gainMin
+    private func isNegligibleGain(_ encoded: AudioPass.Result, over other: AudioPass.Result) -> Bool {
+        fits(encoded) && fits(other) && predictedBytes(encoded) < predictedBytes(other) * Self.gainMin
     }
 
     /// The next settings according to the measured size; nil when no better result is expected.
-    private func next(after outcome: AudioPass.Outcome) -> AudioLadder.Rung? {
-        let rung = outcome.rung
-        if fits(outcome) {
-            let isClose = predictedBytes(outcome) >= Double(file.bytesMax) * Limits.audioFillShareMin
-            if isClose || rung.isFull || outcome.isCutByTime { return nil }
+    private func next(after encoded: AudioPass.Result) -> AudioLadder.Rung? {
+        let rung = encoded.rung
+        if fits(encoded) {
+            let isClose = predictedBytes(encoded) >= Double(file.bytesMax) * Limits.audioFillShareMin
+            if isClose || rung.isFull || encoded.isCutByTime { return nil }
         }
         return ladder.rung(
-            budget: Double(file.bytesMax) * Limits.audioFillShare, after: outcome.rung, measured: measured(outcome))
+            budget: Double(file.bytesMax) * Limits.audioFillShare, after: encoded.rung, measured: measured(encoded))
     }
 
     /// Resulting bits per second. A pass that grew too large was aborted, so rates are compared, not sizes.
-    private func measured(_ outcome: AudioPass.Outcome) -> Double {
-        Double(outcome.bytes) * 8 / max(outcome.seconds, 0.1)
+    private func measured(_ encoded: AudioPass.Result) -> Double {
+        Double(encoded.bytes) * 8 / max(encoded.seconds, 0.1)
     }
 
     /// Writes the result of a pass; if it is too large, writes as much of it as fits.
-    private func write(_ outcome: AudioPass.Outcome) throws -> Fitted {
-        var count = outcome.packets.count
+    private func write(_ encoded: AudioPass.Result) throws -> Fitted {
+        var count = encoded.packets.count
         while count > 0 {
-            if let bytes = try file.write(outcome.packets.prefix(count), of: outcome.encoder) {
-                let seconds = outcome.seconds * Double(count) / Double(outcome.packets.count)
+            if let bytes = try file.write(encoded.packets.prefix(count), of: encoded.encoder) {
+                let seconds = encoded.seconds * Double(count) / Double(encoded.packets.count)
                 return Fitted(
-                    outcome: outcome, seconds: seconds, bytes: bytes, isPrefix: count < outcome.packets.count)
+                    encoded: encoded, seconds: seconds, bytes: bytes, isPrefix: count < encoded.packets.count)
             }
             count = Int(clamping: Double(count) * Self.prefixShare)
         }
@@ -115,7 +115,7 @@ struct AudioFitting {
 /// Audio for an attachment has a few megabytes, so it can be encoded again before anything is written.
 struct AudioPass {
     /// Result of a pass.
-    struct Outcome {
+    struct Result {
         let rung: AudioLadder.Rung
         let encoder: Encoder
         let packets: [Packet]
@@ -140,14 +140,14 @@ struct AudioPass {
     /// not enough.
     ///
     /// - Parameter mayBeQuick: Whether the better coder is already known to be too slow.
-    func run(_ rung: AudioLadder.Rung, mayBeQuick isQuick: Bool) throws -> Outcome {
-        if !isQuick, let outcome = try pass(rung, isQuick: false) { return outcome }
-        guard let outcome = try pass(rung, isQuick: true) else { preconditionFailure("a quick pass ends by itself") }
-        return outcome
+    func run(_ rung: AudioLadder.Rung, mayBeQuick isQuick: Bool) throws -> Result {
+        if !isQuick, let encoded = try pass(rung, isQuick: false) { return encoded }
+        guard let encoded = try pass(rung, isQuick: true) else { preconditionFailure("a quick pass ends by itself") }
+        return encoded
     }
 
     /// Runs a pass; nil when it is too slow and the fast coder may help.
-    private func pass(_ rung: AudioLadder.Rung, isQuick: Bool) throws -> Outcome? {
+    private func pass(_ rung: AudioLadder.Rung, isQuick: Bool) throws -> Result? {
         let movie = try source.open(deadline: clock.deadline)
         var settings = rung.settings(format)
         settings.isQuick = isQuick
@@ -158,17 +158,17 @@ struct AudioPass {
         var bytes = 0
         let packet = try Packet()
         while !transcoder.isFull, bytes <= bytesMax, try movie.readLeniently(into: packet) {
-            let made = packet.streamIndex == source.stream.index ? try transcoder.take(packet) : []
+            let made = packet.streamIndex == source.stream.index ? try transcoder.transcode(packet) : []
             packets.append(contentsOf: made)
             bytes = made.reduce(bytes) { $0.adding(clamping: $1.byteCount) }
-            guard let end = try pace.end(after: transcoder.secondsEncoded) else { continue }
+            guard let end = try pace.earlierEnd(after: transcoder.secondsEncoded) else { continue }
             if !isQuick { return nil }
             transcoder.stop(at: end)
         }
         let rest = try transcoder.finish()
         if transcoder.samplesEncoded == 0 { throw AudioSource.empty }
         packets.append(contentsOf: rest)
-        return Outcome(
+        return Result(
             rung: rung, encoder: transcoder.encoder, packets: packets, seconds: transcoder.secondsEncoded,
             isQuick: isQuick, isCutByTime: pace.isCut, bytes: rest.reduce(bytes) { $0.adding(clamping: $1.byteCount) })
     }
@@ -195,16 +195,16 @@ struct BitRateBracket: Sendable, Hashable {
     /// Records a pass.
     ///
     /// - Parameter measured: Resulting bits per second.
-    mutating func take(_ rung: AudioLadder.Rung, measured: Double, fits isFitting: Bool) {
+    mutating func record(_ rung: AudioLadder.Rung, measured: Double, fits isFitting: Bool) {
         if isFitting {
             fits = max(fits ?? 0, rung.bitRate)
         } else {
             isTooMuch = min(isTooMuch ?? .max, rung.bitRate)
         }
         if let last, last.rung.bitRate != rung.bitRate, last.rung.channels == rung.channels {
-            let asked = log(Double(rung.bitRate) / Double(last.rung.bitRate))
+            let requested = log(Double(rung.bitRate) / Double(last.rung.bitRate))
             let brought = log(max(measured, 1) / last.measured)
-            stretch = min(Self.stretchMax, max(1, brought / asked > 0 ? asked / brought : Self.stretchMax))
+            stretch = min(Self.stretchMax, max(1, brought / requested > 0 ? requested / brought : Self.stretchMax))
         }
         last = Point(rung: rung, measured: max(measured, 1))
     }
@@ -254,7 +254,7 @@ struct AudioPaceMonitor {
     ///
     /// - Parameter done: Seconds of audio encoded so far.
     /// - Throws: `deadline.exceeded` when the audio would be shorter than `Limits.audioCutSecondsMin`.
-    mutating func end(after done: Double) throws -> Double? {
+    mutating func earlierEnd(after done: Double) throws -> Double? {
         if done < nextCheck || done >= wanted { return nil }
         nextCheck = done + Self.stepSeconds
         let spent = start.duration(to: .now) / .seconds(1)

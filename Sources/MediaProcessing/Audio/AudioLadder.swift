@@ -59,9 +59,9 @@ struct AudioLadder: Sendable, Hashable {
     ///
     /// - Parameter measured: Bits per second that resulted from `rung`.
     func rung(budget: Double, after rung: Rung, measured: Double) -> Rung {
-        let asked = Double(rung.bitRate) / max(measured, 1)
+        let requested = Double(rung.bitRate) / max(measured, 1)
         let affordable = bitRate(budget: budget, sampleRate: rung.sampleRate)
-        let wanted = Int(clamping: Double(affordable) * asked)
+        let wanted = Int(clamping: Double(affordable) * requested)
         // For simple audio, few bits are as good as many.
         let worth = max(affordable, wanted)
         if wanted >= fullBitRate { return full }
@@ -69,8 +69,8 @@ struct AudioLadder: Sendable, Hashable {
         if worth >= bitRateMin {
             next.bitRate = min(max(wanted, bitRateMin / 2), fullBitRate)
         } else {
-            next.bitRate = min(max(Int(clamping: Double(bitRateMin) * min(asked, 1)), bitRateMin / 2), fullBitRate)
-            let kept = seconds(budget: budget, next, bitRate: Double(next.bitRate) / asked)
+            next.bitRate = min(max(Int(clamping: Double(bitRateMin) * min(requested, 1)), bitRateMin / 2), fullBitRate)
+            let kept = seconds(budget: budget, next, bitRate: Double(next.bitRate) / requested)
             next.keptSeconds = kept < duration ? kept : nil
         }
         return next

@@ -69,7 +69,7 @@ final class AudioTranscoder {
     }
 
     /// Transcodes the stream's next packet; undecodable audio is replaced by silence.
-    func take(_ packet: Packet) throws -> [Packet] {
+    func transcode(_ packet: Packet) throws -> [Packet] {
         if packet.byteCount == 0 || isFull { return [] }
         var packets: [Packet] = []
         do {
@@ -174,7 +174,7 @@ final class AudioTranscoder {
         var packets: [Packet] = []
         while queue.count >= max(1, count), !isFull {
             let capacity = cut.map { $0.end.subtracting(clamping: samplesEncoded) } ?? .max
-            let samples = try queue.take(min(queue.count, encoder.frameSize, capacity))
+            let samples = try queue.dequeue(min(queue.count, encoder.frameSize, capacity))
             try samples.limitFloats(to: Self.peak)
             try fade(samples)
             packets.append(contentsOf: try encoder.encode(samples, at: samplesEncoded))

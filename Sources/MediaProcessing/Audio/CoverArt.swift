@@ -7,7 +7,7 @@ package enum CoverArt {
     /// `Limits.coverArtBytesMax` bytes.
     ///
     /// - Throws: `media.corrupt` when the file cannot be opened, `deadline.exceeded`.
-    package static func picture(
+    package static func image(
         descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
     ) throws -> [UInt8]? {
         let demuxer = try OpenMovie.demuxer(descriptor, format: format, isRecognized: true, deadline: deadline)

@@ -212,13 +212,15 @@ package enum AudioSignature {
     // 2^16 bytes.
 
     /// Formats that may follow an ID3 tag, beside MPEG's.
-    private static let tagged = table.filter { [.flac, .monkeysAudio, .musepack].contains($0.format) }
+    private static let formatsAfterID3 = table.filter { [.flac, .monkeysAudio, .musepack].contains($0.format) }
 
     /// Maximum number of bytes of padding or junk before the first frame.
     private static let searchBytesMax = 2_048
 
     private static func framedFormat(of first: LeadingBytes, from start: Int) -> MediaFormat? {
-        if start > 0, let tagged = tagged.first(where: { first.has($0.signature, at: start) }) { return tagged.format }
+        if start > 0, let tagged = formatsAfterID3.first(where: { first.has($0.signature, at: start) }) {
+            return tagged.format
+        }
         guard start + 4 < first.count else { return nil }
         for offset in start..<min(start + searchBytesMax, first.count - 4) where first[offset] == 0xFF {
             if isADTS(first, at: offset) { return .aac }

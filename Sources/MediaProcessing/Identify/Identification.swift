@@ -56,7 +56,7 @@ package enum Identification {
         let format =
             try signature(of: first) ?? (isComplete ? behindTag(first, descriptor: descriptor) : nil)
         if let format { return try decodable(format) }
-        if isLottie(first) { throw lottie }
+        if isLottie(first) { throw unsupportedLottie }
         switch MagicMIMEType.meaning(magic) {
         case .media(let format): return try decodable(format)
         case .unsupportedMedia: throw unsupported(magic)
@@ -88,7 +88,7 @@ package enum Identification {
         first.has("{") && ["\"v\"", "\"op\"", "\"layers\""].allSatisfy { first.contains($0, within: windowBytes) }
     }
 
-    private static let lottie = AttachPrepError(
+    private static let unsupportedLottie = AttachPrepError(
         .mediaUnsupported, "The source is a Lottie animation, which is not drawn; render it to a GIF, WebP or MP4.")
 
     private static func decodable(_ format: MediaFormat) throws -> MediaFormat {

@@ -21,7 +21,7 @@ final class AudioValidator {
     var isAtStart: Bool { taken < Limits.validationAudioPackets }
 
     /// Processes the stream's next packet.
-    func take(_ packet: Packet) throws {
+    func consume(_ packet: Packet) throws {
         if packet.byteCount == 0 { return }
         taken += 1
         if taken <= Limits.validationAudioPackets {
@@ -67,20 +67,20 @@ final class AudioValidator {
 final class AudioPacketValidator {
     private let decoder: Decoder
     private let frame: Frame
-    private let budget: ValidationBudget
+    private let timer: ValidationTimer
 
     init(_ stream: StreamDescription, of demuxer: Demuxer, clock: WorkClock) throws {
         decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: 1)
         frame = try Frame()
-        budget = ValidationBudget(clock)
+        timer = ValidationTimer(clock)
     }
 
     /// Decodes one packet.
     ///
     /// - Throws: `LibAVError` when the packet does not decode.
-    func take(_ packet: Packet) throws {
-        try budget.spend {
-            try budget.check()
+    func validate(_ packet: Packet) throws {
+        try timer.spend {
+            try timer.check()
             _ = try decoder.send(packet)
             while try decoder.receive(into: frame) == .frame {}
         }

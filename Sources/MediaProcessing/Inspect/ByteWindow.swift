@@ -168,7 +168,7 @@ final class ArrivingFile {
             isComplete = true
             return false
         }
-        isComplete = bytes[..<count].contains(ArrivalSignal.all.rawValue)
+        isComplete = bytes[..<count].contains(ArrivalSignal.complete.rawValue)
         return true
     }
 }

@@ -11,7 +11,7 @@ import SafeArithmetic
 /// keyframe alone is not conclusive, the first and the last group of pictures are decoded, never the whole movie.
 final class FrameValidator {
     private let decoder: Decoder
-    private let budget: ValidationBudget
+    private let timer: ValidationTimer
     private let structure: NALUnitValidator?
     /// Maximum number of frames decoded per group; fewer for larger frames.
     private let framesMax: Int
@@ -46,7 +46,7 @@ final class FrameValidator {
 
     /// - Parameter structure: Checks the structure of the stream's samples; nil if the codec or container has none.
     init(
-        _ stream: StreamDescription, of demuxer: Demuxer, structure: NALUnitValidator?, budget: ValidationBudget,
+        _ stream: StreamDescription, of demuxer: Demuxer, structure: NALUnitValidator?, timer: ValidationTimer,
         expecting expected: ExpectedTime? = nil
     ) throws {
         let pixels = max(1, stream.width.multiplied(clamping: stream.height))
@@ -54,7 +54,7 @@ final class FrameValidator {
         // file passed in five of six runs.
         decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: Limits.moviePixelsMax)
         self.structure = structure
-        self.budget = budget
+        self.timer = timer
         self.expected = expected
         window = expected?.window
         // Bounded: at least one pixel.
@@ -62,9 +62,9 @@ final class FrameValidator {
     }
 
     /// Processes the stream's next packet.
-    func take(_ packet: Packet) throws {
+    func consume(_ packet: Packet) throws {
         if packet.byteCount == 0 { return }
-        try window?.take(packet)
+        try window?.append(packet)
         try decodeExpectedEarly()
         if packet.isKeyframe { try beginGroup() }
         // Packets before the first keyframe depend on frames that are not in the file.
@@ -144,7 +144,7 @@ final class FrameValidator {
             if alone.isDamaged { throw Self.damaged }
             return
         }
-        let together = try GOPDecoder(decoder, budget: budget)
+        let together = try GOPDecoder(decoder, timer: timer)
         try together.validate(decodable(previous), skipsNonReference: false)
         together.resetCounts()
         try together.validate(current.prefix(packetsMax), skipsNonReference: false)
@@ -155,14 +155,14 @@ final class FrameValidator {
     private func decodesAlone(_ key: Packet?) throws -> Bool {
         guard structure != nil, let key else { return false }
         if let validatedKeyframe, validatedKeyframe.isSame(as: key) { return true }
-        let decoding = try GOPDecoder(decoder, budget: budget)
+        let decoding = try GOPDecoder(decoder, timer: timer)
         try decoding.validate(CollectionOfOne(key), skipsNonReference: false)
         return decoding.finish().isFlawless
     }
 
     /// Decodes a group. Frames shown before its keyframe depend on the previous group and are skipped.
-    private func decode(_ group: [Packet], isLong: Bool) throws -> GOPDecoder.Outcome {
-        let decoding = try GOPDecoder(decoder, budget: budget)
+    private func decode(_ group: [Packet], isLong: Bool) throws -> GOPDecoder.DecodeResult {
+        let decoding = try GOPDecoder(decoder, timer: timer)
         try decoding.validate(decodable(group).prefix(packetsMax), skipsNonReference: isLong)
         return decoding.finish()
     }
@@ -170,13 +170,13 @@ final class FrameValidator {
     /// Decodes the wanted frame and the frames it depends on.
     private func fetch(_ wanted: WantedFrame) throws {
         let decoding = try GOPDecoder(
-            decoder, budget: budget, wanted: wanted, isDeblocked: expected?.needsDeblockedReferences == true)
+            decoder, timer: timer, wanted: wanted, isDeblocked: expected?.needsDeblockedReferences == true)
         try decoding.decodeReferences(wanted.packets)
-        let outcome = decoding.finish()
-        if outcome.isFlawless {
-            found = outcome.found
+        let result = decoding.finish()
+        if result.isFlawless {
+            found = result.found
             validatedKeyframe = wanted.packets.first
-        } else if outcome.isDamaged, !budget.isHalfSpent, let structure,
+        } else if result.isDamaged, !timer.isHalfSpent, let structure,
             wanted.packets.first.map(structure.containsIDR) == true
         {
             throw Self.damaged
@@ -196,7 +196,7 @@ final class GOPDecoder {
     private static let failuresMax = 16
 
     /// Result of decoding a group of pictures.
-    struct Outcome {
+    struct DecodeResult {
         var frameCount = 0
         var errorCount = 0
         /// Whether the first decoded frame depends on others; nil before it arrives.
@@ -210,16 +210,16 @@ final class GOPDecoder {
     }
 
     private let decoder: Decoder
-    private let budget: ValidationBudget
+    private let timer: ValidationTimer
     /// The frame to keep; can be set after decoding has begun, before its packet is sent.
     var wanted: WantedFrame?
     private let frame: Frame
-    private(set) var outcome = Outcome()
+    private(set) var result = DecodeResult()
 
     /// - Parameter isDeblocked: Whether the frames before the wanted one are deblocked.
-    init(_ decoder: Decoder, budget: ValidationBudget, wanted: WantedFrame? = nil, isDeblocked: Bool = false) throws {
+    init(_ decoder: Decoder, timer: ValidationTimer, wanted: WantedFrame? = nil, isDeblocked: Bool = false) throws {
         self.decoder = decoder
-        self.budget = budget
+        self.timer = timer
         self.wanted = wanted
         frame = try Frame()
         // Validation concerns the bitstream, so the loop filter can be skipped.
@@ -231,27 +231,27 @@ final class GOPDecoder {
     /// - Parameter skipsNonReference: Whether frames that no other frame refers to are skipped.
     func validate(_ packets: some Sequence<Packet>, skipsNonReference: Bool) throws {
         for packet in packets {
-            try budget.check()
+            try timer.check()
             try send(packet, skipsNonReference: skipsNonReference)
         }
     }
 
-    /// Decodes up to the wanted frame without validation; stops when half of the validation budget is spent.
+    /// Decodes up to the wanted frame without validation; stops when half of the validation time is spent.
     func decodeReferences(_ packets: some Sequence<Packet>) throws {
         for packet in packets {
-            if budget.isHalfSpent { return }
+            if timer.isHalfSpent { return }
             try send(packet, skipsNonReference: true)
         }
     }
 
     /// Resets the frame and error counts; the decoder state and `startsWithPredictedFrame` are kept.
-    func resetCounts() { (outcome.frameCount, outcome.errorCount) = (0, 0) }
+    func resetCounts() { (result.frameCount, result.errorCount) = (0, 0) }
 
     /// Drains and resets the decoder.
-    func finish() -> Outcome {
+    func finish() -> DecodeResult {
         defer { decoder.flush() }
         feed(nil)
-        return outcome
+        return result
     }
 
     private func send(_ packet: Packet, skipsNonReference: Bool) throws {
@@ -264,28 +264,28 @@ final class GOPDecoder {
 
     /// Sends one packet, or nil to drain, and receives the decoded frames.
     private func feed(_ packet: Packet?) {
-        do { _ = try decoder.send(packet) } catch { outcome.errorCount += 1 }
+        do { _ = try decoder.send(packet) } catch { result.errorCount += 1 }
         var failures = 0
         while failures < Self.failuresMax {
             do {
                 if try decoder.receive(into: frame) != .frame { return }
-                try take()
+                try recordFrame()
             } catch {
                 failures += 1
-                outcome.errorCount += 1
+                result.errorCount += 1
             }
         }
     }
 
-    private func take() throws(LibAVError) {
+    private func recordFrame() throws(LibAVError) {
         // If the first frame is predicted, the container's keyframe flag is wrong, and errors prove nothing.
-        outcome.startsWithPredictedFrame = outcome.startsWithPredictedFrame ?? frame.isPredicted
-        outcome.frameCount += 1
-        if frame.isConcealed { outcome.errorCount += 1 }
+        result.startsWithPredictedFrame = result.startsWithPredictedFrame ?? frame.isPredicted
+        result.frameCount += 1
+        if frame.isConcealed { result.errorCount += 1 }
         guard let wanted, frame.presentationTimestamp == wanted.tick else { return }
         let found = try Frame()
-        found.take(frame)
-        outcome.found = found
+        found.moveReference(from: frame)
+        result.found = found
     }
 }
 
@@ -315,9 +315,9 @@ struct ExpectedFrame {
     }
 
     /// The decoded frame as an image, if inspection produced it.
-    func picture(_ packetInspection: PacketInspection, _ movie: OpenMovie) -> DecodedFrame? {
+    func decodedFrame(_ packetInspection: PacketInspection, _ movie: OpenMovie) -> DecodedFrame? {
         guard let stream = movie.video, let early = packetInspection.early else { return nil }
-        return try? pixels(of: stream).picture(of: early.frame, time: early.time)
+        return try? pixels(of: stream).decodedFrame(of: early.frame, time: early.time)
     }
 }
 
@@ -328,8 +328,8 @@ extension ThumbnailRendition {
 
 /// The time that decoding may spend on validation.
 // Bounded throughout: floating point.
-final class ValidationBudget {
-    private struct BudgetExhaustedError: Error {}
+final class ValidationTimer {
+    private struct ValidationTimeoutError: Error {}
 
     private let seconds: Double
     private var spentSeconds = 0.0
@@ -349,12 +349,12 @@ final class ValidationBudget {
         if isSpent { return }
         start = .now
         defer { spentSeconds += start.duration(to: .now) / .seconds(1) }
-        do { try body() } catch is BudgetExhaustedError { isSpent = true }
+        do { try body() } catch is ValidationTimeoutError { isSpent = true }
     }
 
     /// Aborts the current part of the validation once the time is spent.
     func check() throws {
-        if secondsSpent > seconds { throw BudgetExhaustedError() }
+        if secondsSpent > seconds { throw ValidationTimeoutError() }
     }
 
     /// Whether the remaining time is reserved for validation.

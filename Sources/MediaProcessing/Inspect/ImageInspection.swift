@@ -17,7 +17,7 @@ struct ImageInspection {
         case .png: try inspectPNG()
         case .bmp: try inspectBitmap()
         case .icon: try inspectDecoded(IconDecoder.image(descriptor: source, deadline: deadline))
-        case .svg: try inspectDecoded(DrawingRenderer.image(descriptor: source, deadline: deadline))
+        case .svg: try inspectDecoded(SVGRenderer.image(descriptor: source, deadline: deadline))
         case .photoshop: try inspectPhotoshop()
         case .tiff: try inspectTIFF()
         case .jpeg: try inspectJPEG()

@@ -32,7 +32,7 @@ package enum MovieInspection {
         do {
             return try inspectWhole(
                 descriptor, format: format, arrival: arrival, expecting: expected.map(ExpectedFrame.init),
-                deadline: end, validation: ValidationBudget(clock))
+                deadline: end, validation: ValidationTimer(clock))
         } catch let fault as AttachPrepError where fault.code == .mediaCorrupt && arrival == nil {
             guard let media = try MovieRecovery.repairable(descriptor: descriptor, format: format, deadline: end) else {
                 throw fault
@@ -43,7 +43,7 @@ package enum MovieInspection {
 
     private static func inspectWhole(
         _ descriptor: CInt, format: MediaFormat?, arrival: ArrivingFile?, expecting expected: ExpectedFrame?,
-        deadline: ContinuousClock.Instant, validation: ValidationBudget
+        deadline: ContinuousClock.Instant, validation: ValidationTimer
     ) throws -> (InspectedMedia, DecodedFrame?) {
         let window = try ByteWindow(
             descriptor: descriptor, noun: noun(format), arrival: arrival, deadline: deadline)
@@ -69,7 +69,7 @@ package enum MovieInspection {
         media.isValidated = !validation.isSpent
         media.containerDefect = fault
         try checkDuration(media, movie)
-        return (media, expected?.picture(packetInspection, movie))
+        return (media, expected?.decodedFrame(packetInspection, movie))
     }
 
     /// Only a movie whose index precedes its samples can be inspected while it arrives.

@@ -17,7 +17,7 @@ final class PacketInspection {
     private var longestFrame = 0
     private var lastFrameIsShort = false
 
-    private let validation: ValidationBudget?
+    private let validation: ValidationTimer?
     private var probe: DecodingProbe?
 
     /// What is known of one stream; a class, because it is looked up for every packet.
@@ -41,7 +41,7 @@ final class PacketInspection {
     private(set) var early: (frame: Frame, time: Double)?
 
     private init(
-        _ movie: OpenMovie, validation: ValidationBudget?, expecting expected: ExpectedFrame? = nil,
+        _ movie: OpenMovie, validation: ValidationTimer?, expecting expected: ExpectedFrame? = nil,
         deadline: ContinuousClock.Instant
     ) throws {
         self.movie = movie
@@ -56,7 +56,7 @@ final class PacketInspection {
         if let video = movie.video, video.isDecodable {
             videoValidator = try readingMedia {
                 try FrameValidator(
-                    video, of: movie.demuxer, structure: structure, budget: validation,
+                    video, of: movie.demuxer, structure: structure, timer: validation,
                     expecting: expected?.expectedTime(in: movie, video))
             }
         }
@@ -71,7 +71,7 @@ final class PacketInspection {
     /// - Throws: `media.corrupt` when a sample lies outside of the file, a packet is truncated or a validated part does
     ///   not decode; `media.too_long`.
     static func run(
-        _ movie: OpenMovie, deadline: ContinuousClock.Instant, validation: ValidationBudget,
+        _ movie: OpenMovie, deadline: ContinuousClock.Instant, validation: ValidationTimer,
         expecting expected: ExpectedFrame? = nil
     ) throws -> PacketInspection {
         try checkIndex(movie)
@@ -79,8 +79,8 @@ final class PacketInspection {
             movie, validation: validation, expecting: expected, deadline: deadline)
         let indexed = packetInspection.indexedFrames
         try readingMedia(packetInspection.readAll)
-        if let video = movie.video, packetInspection.packets(of: video) < indexed { throw hole }
-        if packetInspection.lastFrameIsShort { throw cut }
+        if let video = movie.video, packetInspection.packets(of: video) < indexed { throw missingData }
+        if packetInspection.lastFrameIsShort { throw truncated }
         try validation.spend { try packetInspection.finishVideo(expected) }
         for validator in packetInspection.tracks.compactMap(\.audioValidator) { try validation.spend(validator.finish) }
         return packetInspection
@@ -156,7 +156,9 @@ final class PacketInspection {
     private static func checkIndex(_ movie: OpenMovie) throws {
         guard movie.isISOBaseMedia || movie.demuxer.name == "avi" else { return }
         for stream in movie.streams {
-            if let end = movie.demuxer.indexedEnd(stream: stream.index), end > movie.demuxer.fileBytes { throw cut }
+            if let end = movie.demuxer.indexedEnd(stream: stream.index), end > movie.demuxer.fileBytes {
+                throw truncated
+            }
         }
     }
 
@@ -169,7 +171,7 @@ final class PacketInspection {
         return count - count / Limits.indexedFramesSlackShare - 1
     }
 
-    private static let cut = AttachPrepError(
+    private static let truncated = AttachPrepError(
         .mediaCorrupt, "The file is truncated within its samples; send the complete file.")
 
     private func readAll() throws {
@@ -181,8 +183,8 @@ final class PacketInspection {
             if isMP3, packet.isZeros { continue }
             let isCut = isCut(packet)
             let isStructureDamaged = isStructureDamaged(packet, of: track)
-            if isStrict, isCut || isStructureDamaged { throw isCut ? Self.cut : Self.hole }
-            if isCut || isStructureDamaged { track.brokenPackets += 1 } else { try take(packet, of: track) }
+            if isStrict, isCut || isStructureDamaged { throw isCut ? Self.truncated : Self.missingData }
+            if isCut || isStructureDamaged { track.brokenPackets += 1 } else { try record(packet, of: track) }
             try checkDeadline(deadline)
         }
     }
@@ -201,7 +203,7 @@ final class PacketInspection {
         return !structure.isIntact(packet)
     }
 
-    private static let hole = AttachPrepError(
+    private static let missingData = AttachPrepError(
         .mediaCorrupt, "Samples are missing in the middle of the file; send the complete file.")
 
     /// Reads the next packet; false at the end. MP3 and ADTS frames are already checked, so junk after them is not an
@@ -215,10 +217,10 @@ final class PacketInspection {
         }
     }
 
-    private func take(_ packet: Packet, of track: Track) throws {
+    private func record(_ packet: Packet, of track: Track) throws {
         if !packet.isDiscarded {
             let time = displayTime(of: packet, in: track)
-            track.span.take(time: time, duration: packet.duration, isEmpty: packet.byteCount == 0)
+            track.span.record(time: time, duration: packet.duration, isEmpty: packet.byteCount == 0)
             // Bounded: floating point.
             if let time, track.stream.timeBase.seconds(time) - movie.origin > Limits.durationSecondsMax {
                 throw tooLong
@@ -229,15 +231,15 @@ final class PacketInspection {
             lastFrameIsShort = packet.byteCount.adding(clamping: 2) < longestFrame
             longestFrame = max(longestFrame, packet.byteCount)
         }
-        if track.isVideo { try validation?.spend { try videoValidator?.take(packet) } }
+        if track.isVideo { try validation?.spend { try videoValidator?.consume(packet) } }
         if let validator = track.audioValidator {
             if validator.isAtStart {
-                try validation?.spend { try validator.take(packet) }
+                try validation?.spend { try validator.consume(packet) }
             } else {
-                try validator.take(packet)
+                try validator.consume(packet)
             }
         }
-        probe?.take(packet)
+        probe?.consume(packet)
     }
 
     private var tooLong: AttachPrepError {
@@ -269,7 +271,7 @@ struct StreamSpan: Sendable {
     private var lastDuration: Int64 = 0
 
     /// Adds a packet's time; a packet without one starts at the end of the previous packet.
-    mutating func take(time: Int64?, duration: Int64, isEmpty: Bool) {
+    mutating func record(time: Int64?, duration: Int64, isEmpty: Bool) {
         let time = time ?? end ?? 0
         let stop = time.adding(clamping: duration)
         if !isEmpty {
@@ -314,7 +316,7 @@ final class DecodingProbe {
     private let stream: Int
 
     /// Processes any packet of the file.
-    func take(_ packet: Packet) {
+    func consume(_ packet: Packet) {
         if decodes || packet.streamIndex != stream || packet.byteCount == 0 { return }
         packets += 1
         if packets <= Limits.undecodablePacketsMax { feed(packet) }

@@ -38,7 +38,7 @@ package struct WaveParser: Sendable, Hashable {
                 if size == unfinished { size = large ?? unfinished }
                 samples = samples ?? size
                 if size == 0 || size == unfinished {
-                    guard form == "RIFF", try reachesEnd(offset + 8, of: window) else { throw unfilled }
+                    guard form == "RIFF", try reachesEnd(offset + 8, of: window) else { throw undeclaredLength }
                     parser.openChunk = offset
                     return parser
                 }
@@ -61,7 +61,7 @@ package struct WaveParser: Sendable, Hashable {
         return try !isName(window.characters(at: offset, count: 4)) || size > window.size - offset - 8
     }
 
-    private static let unfilled = AttachPrepError(
+    private static let undeclaredLength = AttachPrepError(
         .mediaCorrupt, "The WAV does not declare its number of samples; its recording was not finished.")
 
     /// Chunks begin at even offsets, except where a writer omitted the pad byte.

@@ -92,7 +92,7 @@ struct AnimationMovieConversion {
             let begin = time
             time += Double(next.delayMilliseconds) / 1_000
             guard rateLimiter.keeps(begin) else { continue }
-            let frame = try Frame.picture(width: frames.width, height: frames.height, rgba: next.pixels)
+            let frame = try Frame.video(width: frames.width, height: frames.height, rgba: next.pixels)
             let open =
                 try normalizer
                 ?? FrameNormalizer(
@@ -117,11 +117,11 @@ struct AnimationMovieConversion {
         _ trialEncode: AnimationTrialEncode, _ estimate: EncodeEstimate, _ choice: MovieChoice,
         _ written: MoviePassResult
     ) -> RenderedMedia {
-        var losses = MovieLosses(bytesMax: rendition.bytesMax)
-        losses.note(choice, estimate: estimate, written: written)
-        losses.noteLength(written.duration, of: trialEncode.duration)
-        var media = losses.media(written, shape: (choice.shape.width, choice.shape.height))
-        if case .animationFrame(let number) = conversion.request.picture {
+        var reductions = QualityReductions(bytesMax: rendition.bytesMax)
+        reductions.record(choice, estimate: estimate, written: written)
+        reductions.recordLength(written.duration, of: trialEncode.duration)
+        var media = reductions.media(written, shape: (choice.shape.width, choice.shape.height))
+        if case .animationFrame(let number) = conversion.request.frameSelection {
             let frame = max(0, min(number, trialEncode.times.count - 2))
             // Bounded: floating point; an animation has a time and an end at least.
             media.attachmentPosition = .seconds(min(trialEncode.times[frame], written.duration).roundedToMicroseconds)
@@ -169,7 +169,7 @@ struct AnimationTrialEncode {
             let place = decoded % distance
             if place < framesPerRun {
                 let frame = try readingMedia {
-                    try Frame.picture(width: frames.width, height: frames.height, rgba: next.pixels)
+                    try Frame.video(width: frames.width, height: frames.height, rgba: next.pixels)
                 }
                 let open =
                     try normalizer

@@ -27,7 +27,9 @@ package enum FrameExtractor {
             let search = FrameSearch(
                 movie, stream, seconds: seconds, needsDeblockedReferences: pixels.needsDeblocking, time: clock)
             guard let found = try readingMedia({ try search.run(strategy) }) else { continue }
-            return try readingMedia { try pixels.picture(of: found.frame, time: found.time, isExact: found.isExact) }
+            return try readingMedia {
+                try pixels.decodedFrame(of: found.frame, time: found.time, isExact: found.isExact)
+            }
         }
         throw AttachPrepError(.mediaCorrupt, "No frame of the movie decodes; send an intact file.")
     }
@@ -41,11 +43,11 @@ struct FrameSearch {
     /// How the keyframe is found, cheapest first.
     enum Strategy: CaseIterable {
         /// Seeks with the container's index.
-        case index
+        case seek
         /// Reads from the first packet and decodes nothing before the keyframe.
-        case reading
+        case readFromStart
         /// Decodes everything from the first packet.
-        case everything
+        case decodeAll
     }
 
     private let movie: OpenMovie
@@ -84,12 +86,12 @@ struct FrameSearch {
 
     private func find(_ strategy: Strategy) throws -> Found? {
         switch strategy {
-        case .index:
+        case .seek:
             let tick = target.subtracting(clamping: clock.seekMargin)
             guard hasIndex, try movie.demuxer.seek(stream: stream.index, backwardTo: tick) else { return nil }
             return try pick(from: gather(isFromStart: false))
-        case .reading: return try pick(from: gather(isFromStart: true))
-        case .everything: return try decodeOn()
+        case .readFromStart: return try pick(from: gather(isFromStart: true))
+        case .decodeAll: return try decodeOn()
         }
     }
 
@@ -110,7 +112,7 @@ struct FrameSearch {
         var run = PacketRun(clock: clock, target: target, isFromStart: isFromStart)
         let packet = try Packet()
         while try next(packet) {
-            if packet.streamIndex == stream.index, try !run.take(packet) { break }
+            if packet.streamIndex == stream.index, try !run.append(packet) { break }
         }
         return run
     }
@@ -323,7 +325,7 @@ struct FramePixels {
     }
 
     /// - Parameter time: Seconds on the movie's timeline.
-    func picture(of frame: Frame, time: Double, isExact: Bool = true) throws -> DecodedFrame {
+    func decodedFrame(of frame: Frame, time: Double, isExact: Bool = true) throws -> DecodedFrame {
         let (width, height) = size(of: frame)
         let transfer = frame.transfer == .standard ? stream.transfer : frame.transfer
         let isHDR = transfer != .standard && frame.pixelFormat?.isRGB == false

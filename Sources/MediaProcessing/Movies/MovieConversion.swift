@@ -34,21 +34,21 @@ struct MovieConversion {
         guard rendition.copiesVideo, scan.videoScan.hiding != .middle, scan.videoScan.validDecodingTimes != nil,
             scan.videoScan.bytes < rendition.bytesMax
         else { return nil }
-        let budget = MovieBudget(scan, rendition)
+        let target = MovieByteTarget(scan, rendition)
         // Bounded: floating point.
-        let left = Double(rendition.bytesMax.subtracting(clamping: scan.videoScan.bytes)) - budget.overhead
+        let left = Double(rendition.bytesMax.subtracting(clamping: scan.videoScan.bytes)) - target.overhead
         var audioPlans: [MoviePlan.Audio] = []
-        if budget.canCopyAudio { audioPlans.append(.copied) }
-        if let settings = budget.audio(bytesMax: left), scan.audio != nil { audioPlans.append(.encoded(settings)) }
+        if target.canCopyAudio { audioPlans.append(.copied) }
+        if let settings = target.audio(bytesMax: left), scan.audio != nil { audioPlans.append(.encoded(settings)) }
         if scan.audio == nil { audioPlans = [.none] }
         // Encoded audio has to be decoded first, which a source opened for copying does not support.
         if source.isForCopy { audioPlans.removeAll { if case .encoded = $0 { true } else { false } } }
         for audio in audioPlans {
             do {
                 let written = try pass(source, canRestart: false).run(
-                    MoviePlan(picture: .copied, audio: audio), indexBytes: budget.indexReserve)
+                    MoviePlan(video: .copied, audio: audio), indexBytes: target.indexReserve)
                 var report = MovieReport(conversion, rendition, source)
-                report.note(audio: audio, full: budget.fullAudio)
+                report.record(audio: audio, full: target.fullAudio)
                 return report.media(written)
             } catch is MovieEncodeError {
                 continue
@@ -67,27 +67,27 @@ struct MovieConversion {
 
     /// Encodes the video; audio that MP4 cannot hold is encoded as well.
     private func encode(_ source: MovieSource, report: inout MovieReport) throws -> RenderedMedia {
-        let budget = MovieBudget(source.scan, rendition)
-        let audio = budget.audioBesideEncoded
+        let target = MovieByteTarget(source.scan, rendition)
+        let audio = target.audioBesideEncoded
         do {
-            return try encode(source, audio, budget, report: &report)
+            return try encode(source, audio, target, report: &report)
         } catch MovieEncodeError.muxerFailed(let error) {
-            guard audio == .copied, let settings = budget.fullAudio else {
+            guard audio == .copied, let settings = target.fullAudio else {
                 throw error.attachPrepError(.mediaCorrupt, "The movie is damaged: its streams do not fit into an MP4.")
             }
-            return try encode(source, .encoded(settings), budget, report: &report)
+            return try encode(source, .encoded(settings), target, report: &report)
         }
     }
 
     private func encode(
-        _ source: MovieSource, _ audio: MoviePlan.Audio, _ budget: MovieBudget, report: inout MovieReport
+        _ source: MovieSource, _ audio: MoviePlan.Audio, _ target: MovieByteTarget, report: inout MovieReport
     ) throws -> RenderedMedia {
         let shape = MovieShape(
             width: source.displayed.width, height: source.displayed.height,
             longSideMax: min(rendition.longSideMax ?? .max, Limits.movieLongSidePixelsMax),
             shortSideMax: min(rendition.shortSideMax ?? .max, Limits.movieShortSidePixelsMax))
-        let videoBytes = budget.videoBytes(beside: audio)
-        let isPressed = budget.isPressed
+        let videoBytes = target.videoBytes(beside: audio)
+        let isPressed = target.isPressed
         let trial = TrialEncode.shape(shape, bytes: videoBytes, scan: source.scan)
         let trialEncode = try TrialEncode.run(
             source, shape: trial, quality: TrialEncode.quality(trial, bytes: videoBytes, scan: source.scan),
@@ -96,18 +96,18 @@ struct MovieConversion {
         var estimate = EncodeEstimate(
             shape: shape, frameRate: source.scan.frameRate,
             frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
-            duration: min(budget.cut ?? .infinity, source.scan.end), trialEncode: trialEncode, bytesMax: videoBytes,
+            duration: min(target.cut ?? .infinity, source.scan.end), trialEncode: trialEncode, bytesMax: videoBytes,
             qualityBest: isPressed ? Limits.movieQualityBest : Limits.movieQuality, secondsLeft: clock.secondsLeft)
         if !isPressed { estimate.capQuality(toBytes: source.scan.videoScan.bytes, codec: source.scan.video.codec) }
-        report.note(audio: audio, full: budget.fullAudio)
+        report.record(audio: audio, full: target.fullAudio)
         let encoding = MovieEncoding(bytesMax: rendition.bytesMax, clock: clock)
-        let (choice, written) = try encoding.run(estimate, cut: budget.cut) { choice, rateController, canRestart in
+        let (choice, written) = try encoding.run(estimate, cut: target.cut) { choice, rateController, canRestart in
             try pass(source, canRestart: canRestart).run(
                 MoviePlan(
-                    picture: .encoded(choice, rateController, sample: trialEncode.sample), audio: audio, cut: choice.cut
-                ))
+                    video: .encoded(choice, rateController, firstFrame: trialEncode.firstFrame), audio: audio,
+                    cut: choice.cut))
         }
-        report.note(choice, estimate: estimate, written: written)
+        report.record(choice, estimate: estimate, written: written)
         return report.media(written)
     }
 }

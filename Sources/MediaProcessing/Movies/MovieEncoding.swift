@@ -82,7 +82,8 @@ struct MovieAttempt {
         choice.cut = choice.cut ?? cut
         return (
             choice,
-            RateController(budget: estimate.bytesMax, best: estimate.qualityBest, curve: ladder.expectation(choice))
+            RateController(
+                targetBytes: estimate.bytesMax, best: estimate.qualityBest, curve: ladder.expectation(choice))
         )
     }
 
@@ -101,7 +102,7 @@ struct MovieAttempt {
         guard secondsLeft > seconds * (isBest ? 2.4 : 1.3) else { return false }
         if isBest { good = (rateController, written.bytes) }
         if isLast, !isBest { return revertToBest() }
-        learn(ended)
+        record(ended)
         // Bytes that audio and index do not use are available for video.
         estimate.bytesMax = max(
             estimate.bytesMax, Double(bytesMax) * Limits.movieFillShare - Double(written.bytes - written.videoBytes))
@@ -146,7 +147,7 @@ struct MovieAttempt {
         if isLast || secondsLeft < whole * 2, revertToBest() { return }
         estimate.bytesMax *= Self.carefulShare
         estimate.secondsLeft = secondsLeft
-        learn(ended)
+        record(ended)
         if whole > secondsLeft * 0.8 { choice.preset = min(choice.preset, Self.choose(estimate, cut).0.preset) }
         if good == nil, rateController.quality > Limits.movieQualityFloor {
             let expected = MovieLadder(estimate: estimate).expectation(choice)
@@ -157,7 +158,7 @@ struct MovieAttempt {
     }
 
     /// Starts a new rate controller with the rate factor derived from all observations.
-    private mutating func learn(_ ended: RateController) {
+    private mutating func record(_ ended: RateController) {
         guard let new = ended.observation else { return }
         let expected = MovieLadder(estimate: estimate).expectation(choice)
         let nearest = seen.min { abs($0.bytes - estimate.bytesMax) < abs($1.bytes - estimate.bytesMax) }
@@ -165,7 +166,7 @@ struct MovieAttempt {
         let curve = RateCurve(new, nearest ?? (expected.quality, expected.bytes))
         let steps = nearest == nil ? min(curve.steps, max(expected.steps, RateCurve.usualSteps)) : curve.steps
         rateController = RateController(
-            budget: estimate.bytesMax, best: estimate.qualityBest,
+            targetBytes: estimate.bytesMax, best: estimate.qualityBest,
             curve: RateCurve(bytes: new.bytes, at: new.quality, steps: steps), isMeasured: true)
     }
 

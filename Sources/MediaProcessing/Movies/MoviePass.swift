@@ -5,9 +5,9 @@ import RichPush
 
 /// How the streams of a movie are written.
 struct MoviePlan {
-    enum Picture {
+    enum Video {
         case copied
-        case encoded(MovieChoice, RateController, sample: Frame)
+        case encoded(MovieChoice, RateController, firstFrame: Frame)
     }
 
     enum Audio: Hashable {
@@ -16,7 +16,7 @@ struct MoviePlan {
         case encoded(AudioEncoderSettings)
     }
 
-    var picture: Picture
+    var video: Video
     var audio: Audio
     /// Seconds kept; nil for all.
     var cut: Double?
@@ -65,15 +65,15 @@ struct MoviePass {
         let scan = source.scan
         let audioUsage = AudioByteUsage(plan, seconds: min(plan.cut ?? .infinity, scan.duration))
         var tracks: [any MovieTrack] = []
-        switch plan.picture {
+        switch plan.video {
         case .copied: tracks.append(try copied(scan.video, scan.videoScan, plan, movie, muxer))
-        case .encoded(let choice, let rateController, let sample):
+        case .encoded(let choice, let rateController, let firstFrame):
             let watch = PassMonitor(
                 clock, end: min(choice.cut ?? .infinity, scan.end), encodeSecondsPerFrame: choice.encodeSecondsPerFrame,
                 canRestart: canRestart)
             tracks.append(
                 try EncodedVideoTrack(
-                    movie, source, choice, sample: sample, rateController: rateController, watch: watch,
+                    movie, source, choice, firstFrame: firstFrame, rateController: rateController, watch: watch,
                     audioUsage: audioUsage,
                     muxer: muxer))
         }
@@ -102,11 +102,11 @@ struct MoviePass {
         movie.demuxer.discardStreams(except: Set(tracks.map(\.source)))
         let packet = try Packet()
         while !isOver(tracks), try movie.readLeniently(into: packet) {
-            for track in tracks where track.source == packet.streamIndex && !track.isOver { try track.take(packet) }
+            for track in tracks where track.source == packet.streamIndex && !track.isOver { try track.write(packet) }
         }
         try tracks.first?.finish()
-        if let picture = tracks.first as? EncodedVideoTrack, picture.isStopped {
-            for case let audio as EncodedAudioTrack in tracks { audio.stop(at: picture.writer.end) }
+        if let videoTrack = tracks.first as? EncodedVideoTrack, videoTrack.isStopped {
+            for case let audio as EncodedAudioTrack in tracks { audio.stop(at: videoTrack.writer.end) }
         }
         for track in tracks.dropFirst() { try track.finish() }
     }
@@ -124,11 +124,11 @@ struct MoviePass {
         var written = MoviePassResult(bytes: bytes, duration: min(scan.end, cut))
         for track in tracks {
             switch track {
-            case let picture as EncodedVideoTrack:
-                written.duration = picture.writer.end
-                written.rateController = picture.writer.rateController
-                written.videoBytes = picture.writer.bytesWritten
-                if picture.isStopped { written.stoppedAt = picture.writer.end }
+            case let videoTrack as EncodedVideoTrack:
+                written.duration = videoTrack.writer.end
+                written.rateController = videoTrack.writer.rateController
+                written.videoBytes = videoTrack.writer.bytesWritten
+                if videoTrack.isStopped { written.stoppedAt = videoTrack.writer.end }
             case let audio as EncodedAudioTrack: written.duration = max(written.duration, audio.end)
             default:
                 if track.source == scan.audio?.index, written.stoppedAt == nil {

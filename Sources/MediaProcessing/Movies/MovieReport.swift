@@ -9,7 +9,7 @@ struct MovieReport {
     private let conversion: AttachmentConversion
     private let rendition: MovieRendition
     private let source: MovieSource
-    private var losses: MovieLosses
+    private var reductions: QualityReductions
     private var shape: (width: Int, height: Int)
     /// Rotation that a player still has to apply.
     private var orientation: Orientation
@@ -18,27 +18,29 @@ struct MovieReport {
         self.conversion = conversion
         self.rendition = rendition
         self.source = source
-        losses = MovieLosses(bytesMax: rendition.bytesMax)
+        reductions = QualityReductions(bytesMax: rendition.bytesMax)
         shape = (source.geometry.width, source.geometry.height)
         orientation = source.geometry.orientation
     }
 
     /// Records how the audio was written.
-    mutating func note(audio: MoviePlan.Audio, full: AudioEncoderSettings?) { losses.note(audio: audio, full: full) }
+    mutating func record(audio: MoviePlan.Audio, full: AudioEncoderSettings?) {
+        reductions.record(audio: audio, full: full)
+    }
 
     /// Records how the video was encoded.
-    mutating func note(_ choice: MovieChoice, estimate: EncodeEstimate, written: MoviePassResult) {
+    mutating func record(_ choice: MovieChoice, estimate: EncodeEstimate, written: MoviePassResult) {
         shape = (choice.shape.width, choice.shape.height)
         orientation = .upright
-        losses.note(choice, estimate: estimate, written: written)
+        reductions.record(choice, estimate: estimate, written: written)
     }
 
     func media(_ written: MoviePassResult) -> RenderedMedia {
-        var losses = losses
-        losses.noteLength(written.duration, of: source.scan.duration)
-        if rendition.isRepair { losses.noteRepair() }
-        var media = losses.media(written, shape: shape, orientation: orientation)
-        if case .movieTime(let time) = conversion.request.picture {
+        var reductions = reductions
+        reductions.recordLength(written.duration, of: source.scan.duration)
+        if rendition.isRepair { reductions.recordRepair() }
+        var media = reductions.media(written, shape: shape, orientation: orientation)
+        if case .movieTime(let time) = conversion.request.frameSelection {
             let position = source.scan.timeline.output(time)
             // Bounded: floating point.
             media.attachmentPosition = .seconds(max(0, min(position, written.duration)).roundedToMicroseconds)
@@ -48,7 +50,7 @@ struct MovieReport {
 }
 
 /// Describes what a converted movie lost, as sentences and warnings.
-struct MovieLosses {
+struct QualityReductions {
     /// Seconds that may be missing at the end before the movie counts as cut.
     private static let cutSecondsMin = 0.25
 
@@ -62,7 +64,7 @@ struct MovieLosses {
     private var limit: String { "to fit \(bytesMax.grouped) bytes" }
 
     /// Records how the audio was written.
-    mutating func note(audio: MoviePlan.Audio, full: AudioEncoderSettings?) {
+    mutating func record(audio: MoviePlan.Audio, full: AudioEncoderSettings?) {
         guard case .encoded(let settings) = audio, let full else { return }
         if settings.channels < full.channels { concessions.append("stereo audio was mixed down to mono \(limit)") }
         if settings.bitRate < full.bitRate {
@@ -71,7 +73,7 @@ struct MovieLosses {
     }
 
     /// Records how the video was encoded.
-    mutating func note(_ choice: MovieChoice, estimate: EncodeEstimate, written: MoviePassResult) {
+    mutating func record(_ choice: MovieChoice, estimate: EncodeEstimate, written: MoviePassResult) {
         isDegraded = choice.isForcedByTime || written.stoppedAt != nil
         let why = choice.isForcedByTime ? "because time ran short" : limit
         if choice.shape != estimate.shape {
@@ -96,7 +98,7 @@ struct MovieLosses {
     }
 
     /// Records the kept and the total duration in seconds.
-    mutating func noteLength(_ kept: Double, of whole: Double) {
+    mutating func recordLength(_ kept: Double, of whole: Double) {
         // Bounded: floating point.
         let isCut = kept < whole - Self.cutSecondsMin
         if isCut {
@@ -111,7 +113,7 @@ struct MovieLosses {
         }
     }
 
-    mutating func noteRepair() {
+    mutating func recordRepair() {
         warnings.append(
             PreparationWarning(.mediaRepaired, "The movie was damaged; its readable part was kept."))
     }

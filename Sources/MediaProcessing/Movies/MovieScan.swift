@@ -53,7 +53,7 @@ struct MovieScan {
             do {
                 while try movie.demuxer.read(into: packet) {
                     try checkDeadline(deadline)
-                    take(packet)
+                    record(packet)
                 }
                 return false
             } catch let error as LibAVError {
@@ -62,16 +62,16 @@ struct MovieScan {
             }
         }
 
-        private mutating func take(_ packet: Packet) {
+        private mutating func record(_ packet: Packet) {
             guard let (clock, stream) = clocks[packet.streamIndex] else { return }
             let isVideo = stream.kind == .video
             let presentation =
                 isVideo && movie.countsPackets && !clock.isKnown(packet)
                 ? nil : packet.presentationTimestamp
-            scans[stream.index, default: StreamScan()].take(
+            scans[stream.index, default: StreamScan()].record(
                 packet, presentation: presentation, clock: clock, timeBase: stream.timeBase, isVideo: isVideo)
             guard !packet.isDiscarded, let tick = presentation ?? packet.decodingTimestamp else { return }
-            coverages[stream.index, default: MovieCoverage()].take(
+            coverages[stream.index, default: MovieCoverage()].record(
                 start: clock.movieTime(ofTick: tick), duration: stream.timeBase.seconds(packet.duration))
         }
 
@@ -136,10 +136,10 @@ struct StreamScan {
     private(set) var weights: [(time: Double, bytes: Int)] = []
     private var lastDuration = 0.0
 
-    mutating func take(_ packet: Packet, presentation: Int64?, clock: FrameClock, timeBase: TimeBase, isVideo: Bool) {
+    mutating func record(_ packet: Packet, presentation: Int64?, clock: FrameClock, timeBase: TimeBase, isVideo: Bool) {
         if packet.byteCount == 0 { return }
         bytes = bytes.adding(clamping: packet.byteCount)
-        note(isHidden: packet.isDiscarded)
+        recordVisibility(isHidden: packet.isDiscarded)
         packets += 1
         if presentation == nil { isPresentationKnown = false }
         if isVideo {
@@ -161,7 +161,7 @@ struct StreamScan {
         end = max(end ?? time, time + duration)
     }
 
-    private mutating func note(isHidden: Bool) {
+    private mutating func recordVisibility(isHidden: Bool) {
         switch hiding {
         case .none where isHidden && shown > 0: hiding = .tail(packets)
         case .tail where !isHidden: hiding = .middle
@@ -232,7 +232,7 @@ struct MovieCoverage {
     private var slots: Set<Int> = []
     private var latest = Int.min
 
-    mutating func take(start: Double, duration: Double) {
+    mutating func record(start: Double, duration: Double) {
         guard start.isFinite, abs(start) < 1e9 else { return }
         // Bounded: floating point.
         let end = start + min(Self.sampleSecondsMax, max(0, duration))
@@ -250,7 +250,7 @@ struct MovieCoverage {
     }
 
     /// The timeline with all gaps closed that are longer than `Limits.movieGapSecondsMax`.
-    // Bounded throughout: slots of times within 30 years, as `take` checks.
+    // Bounded throughout: slots of times within 30 years, as `record` checks.
     var timeline: MovieTimeline {
         var gaps: [MovieTimeline.Gap] = []
         var covered = -1

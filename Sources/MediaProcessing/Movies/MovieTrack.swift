@@ -6,7 +6,7 @@ protocol MovieTrack: AnyObject {
     /// Index of the stream in the source.
     var source: Int { get }
     /// Processes the stream's next packet.
-    func take(_ packet: Packet) throws
+    func write(_ packet: Packet) throws
     /// Writes what is still buffered.
     func finish() throws
     /// Whether no more packets are needed.
@@ -49,7 +49,7 @@ final class CopiedTrack: MovieTrack {
     /// Seconds on the output timeline from which nothing is written.
     var cut = Double.infinity
 
-    func take(_ packet: Packet) throws {
+    func write(_ packet: Packet) throws {
         if packet.byteCount == 0 { return }
         defer { position += 1 }
         if case .tail(let first) = scan.hiding, position >= first { return }
@@ -117,8 +117,8 @@ final class EncodedVideoTrack: MovieTrack {
     private(set) var isStopped = false
 
     init(
-        _ movie: OpenMovie, _ source: MovieSource, _ choice: MovieChoice, sample: Frame, rateController: RateController,
-        watch: PassMonitor, audioUsage: AudioByteUsage, muxer: Muxer
+        _ movie: OpenMovie, _ source: MovieSource, _ choice: MovieChoice, firstFrame: Frame,
+        rateController: RateController, watch: PassMonitor, audioUsage: AudioByteUsage, muxer: Muxer
     ) throws {
         scan = source.scan
         self.source = scan.video.index
@@ -126,7 +126,7 @@ final class EncodedVideoTrack: MovieTrack {
         cut = choice.cut ?? .infinity
         frames = try TimedFrameDecoder(movie, scan)
         frames.skipping = choice.skipping
-        normalizer = try source.normalizer(like: sample, shape: choice.shape)
+        normalizer = try source.normalizer(like: firstFrame, shape: choice.shape)
         rateLimiter = FrameRateLimiter(frameRateMax: choice.frameRateMax)
         let settings = VideoEncoderSettings(
             width: choice.shape.width, height: choice.shape.height,
@@ -138,7 +138,7 @@ final class EncodedVideoTrack: MovieTrack {
             muxer: muxer)
     }
 
-    func take(_ packet: Packet) throws {
+    func write(_ packet: Packet) throws {
         try frames.feed(packet) { frame, time in try self.consider(frame, time) }
     }
 
@@ -207,14 +207,14 @@ final class EncodedAudioTrack: MovieTrack {
     /// Ends the audio where the video ended.
     func stop(at seconds: Double) { transcoder.stop(at: seconds, fading: 0) }
 
-    func take(_ packet: Packet) throws {
+    func write(_ packet: Packet) throws {
         let copy = try packet.reference()
         if let tick = packet.presentationTimestamp ?? packet.decodingTimestamp, !timeline.gaps.isEmpty {
             let shift = stream.timeBase.nearestTick(timeline.shift(at: clock.movieTime(ofTick: tick)))
             copy.presentationTimestamp = packet.presentationTimestamp.map { $0.subtracting(clamping: shift) }
             copy.decodingTimestamp = packet.decodingTimestamp.map { $0.subtracting(clamping: shift) }
         }
-        try write(transcoder.take(copy))
+        try write(transcoder.transcode(copy))
     }
 
     func finish() throws { try write(transcoder.finish()) }

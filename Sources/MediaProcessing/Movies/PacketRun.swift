@@ -30,7 +30,7 @@ struct PacketRun {
     var isTooLong: Bool { bytes > Limits.frameGroupBytesMax }
 
     /// Adds the stream's next packet; returns false when no more are needed.
-    mutating func take(_ packet: Packet) throws -> Bool {
+    mutating func append(_ packet: Packet) throws -> Bool {
         if packet.byteCount == 0 { return true }
         if packet.isKeyframe { restart(at: packet) }
         // After a seek nothing can be decoded before a keyframe.
@@ -96,7 +96,7 @@ struct FrameWindow {
     private var isFromStart = true
     private var isOver = false
     /// Whether the window is unusable: a packet without times, or too many bytes.
-    private var isLost = false
+    private var isUnusable = false
 
     /// - Parameter seconds: Time on the movie's timeline; nil for the middle.
     /// - Returns: Nil for streams whose frames have to be searched for.
@@ -117,8 +117,8 @@ struct FrameWindow {
     }
 
     /// Processes the stream's next packet.
-    mutating func take(_ packet: Packet) throws {
-        if isOver || isLost || packet.byteCount == 0 { return }
+    mutating func append(_ packet: Packet) throws {
+        if isOver || isUnusable || packet.byteCount == 0 { return }
         guard clock.isKnown(packet), let time = packet.presentationTimestamp, let order = packet.decodingTimestamp,
             bytes < Limits.validationBytesMax
         else { return lose() }
@@ -137,7 +137,7 @@ struct FrameWindow {
 
     private mutating func lose() {
         packets = []
-        isLost = true
+        isUnusable = true
     }
 
     /// Whether a group of pictures that begins with this packet may contain the frame.
@@ -147,15 +147,15 @@ struct FrameWindow {
     }
 
     /// Whether all packets that the frame can depend on have arrived, or the window is unusable.
-    var isDecided: Bool { isOver || isLost }
+    var isDecided: Bool { isOver || isUnusable }
 
     /// The packets up to the frame shown at a time; call it after the last packet. Nil if a search could find another
     /// frame.
     func run(toMovieTime seconds: Double) throws -> PacketRun? {
         let target = clock.tick(ofMovieTime: seconds)
-        guard !isLost, (earliest...latest).contains(target) else { return nil }
+        guard !isUnusable, (earliest...latest).contains(target) else { return nil }
         var run = PacketRun(clock: clock, target: target, isFromStart: isFromStart)
-        for packet in packets { if try !run.take(packet) { return run.isTooLong ? nil : run } }
+        for packet in packets { if try !run.append(packet) { return run.isTooLong ? nil : run } }
         return isOver ? nil : run
     }
 }

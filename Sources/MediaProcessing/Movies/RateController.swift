@@ -55,7 +55,7 @@ struct RateController: Sendable {
     private static let deadBand = 0.975...1.01
 
     /// Bytes available for video; can change during the pass with the bytes that audio uses.
-    var budget: Double
+    var targetBytes: Double
     /// Lowest rate factor, that is, the best quality allowed; bytes beyond it stay unused.
     let best: Double
     /// The current rate factor.
@@ -69,12 +69,12 @@ struct RateController: Sendable {
     private var qualities = 0.0
 
     /// - Parameter isMeasured: Whether the curve was measured on the whole movie, not on samples of it.
-    init(budget: Double, best: Double, curve: RateCurve, isMeasured: Bool = false) {
-        self.budget = budget
+    init(targetBytes: Double, best: Double, curve: RateCurve, isMeasured: Bool = false) {
+        self.targetBytes = targetBytes
         self.best = best
         self.curve = curve
         confidence = isMeasured ? Self.measuredShare : Self.trialShare
-        quality = min(RateCurve.qualityWorst, max(best, curve.quality(for: budget)))
+        quality = min(RateCurve.qualityWorst, max(best, curve.quality(for: targetBytes)))
     }
 
     /// Result of the pass: average rate factor and extrapolated bytes of the whole movie; nil at the very beginning.
@@ -91,7 +91,7 @@ struct RateController: Sendable {
     ///   - bytes: Bytes of the packets since the last call.
     ///   - share: Weighted part of the movie written so far.
     /// - Returns: The new rate factor; nil if it does not change.
-    mutating func note(bytes: Int, share: Double) -> Double? {
+    mutating func record(bytes: Int, share: Double) -> Double? {
         let progress = max(0, min(1, share) - self.share)
         spent += Double(bytes)
         normalized += Double(bytes) * curve.bytes / curve.bytes(at: quality)
@@ -99,7 +99,7 @@ struct RateController: Sendable {
         self.share += progress
         // At first the encoder has output only a keyframe.
         if self.share < 0.02 { return nil }
-        if Self.deadBand.contains(forecast / max(1, budget)) { return nil }
+        if Self.deadBand.contains(forecast / max(1, targetBytes)) { return nil }
         let wanted = min(RateCurve.qualityWorst, max(best, fitting))
         let usual = max(Self.stepMax, Self.stepsPerShare * progress)
         let limit = self.share > 0.8 ? max(usual, Self.lastStepMax) : usual
@@ -121,7 +121,7 @@ struct RateController: Sendable {
 
     /// The rate factor at which the remaining frames take the remaining bytes.
     private var fitting: Double {
-        let left = budget - spent
+        let left = targetBytes - spent
         if left <= 0 { return RateCurve.qualityWorst }
         return RateCurve(bytes: rest, at: curve.quality, steps: curve.steps).quality(for: left)
     }

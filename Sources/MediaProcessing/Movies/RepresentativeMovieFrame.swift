@@ -6,7 +6,7 @@ import SafeArithmetic
 /// Chooses the time of a movie's most representative frame.
 enum RepresentativeMovieFrame {
     /// Part of the remaining time that the search may take.
-    private static let share = 0.35
+    private static let timeShare = 0.35
     /// Movies tend to begin with logos or black and end with credits, so frames at the edges count less.
     private static let edgeShare = 0.06
     private static let edgeSecondsMax = 1.0
@@ -16,7 +16,7 @@ enum RepresentativeMovieFrame {
     ///
     /// - Throws: The errors of `FrameExtractor.decode`.
     static func time(descriptor: CInt, format: MediaFormat?, clock: WorkClock) throws -> Double {
-        let time = clock.share(share, until: clock.deadline)
+        let time = clock.share(timeShare, until: clock.deadline)
         let movie = try OpenMovie.open(descriptor, format: format, isRecognized: true, deadline: clock.deadline)
         guard let stream = movie.video, stream.isDecodable else { throw FrameExtractor.unsupported }
         let duration = min(max(movie.demuxer.expectedDuration ?? 0, 0), Limits.durationSecondsMax)
@@ -184,10 +184,10 @@ final class MovieFrameSampler {
     }
 
     private func score(of frame: Frame) throws -> Double? {
-        let picture = try pixels.picture(of: frame, time: 0)
-        guard picture.width > 2, picture.height > 2 else { return nil }
+        let decoded = try pixels.decodedFrame(of: frame, time: 0)
+        guard decoded.width > 2, decoded.height > 2 else { return nil }
         return FrameScore(
-            pixels: picture.bytes, width: picture.width, height: picture.height, bands: picture.bands
+            pixels: decoded.bytes, width: decoded.width, height: decoded.height, bands: decoded.bands
         ).value
     }
 }

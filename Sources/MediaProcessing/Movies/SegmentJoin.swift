@@ -91,8 +91,8 @@ struct SegmentJoin {
         var main: JoinedStream?
         var audio: (stream: JoinedStream, description: StreamDescription)?
         for (index, run) in timeline.runs.enumerated() {
-            let (opened, other) = try openBoth(run)
-            guard let stream = opened.main, run.scan.isContinued(by: stream) else { throw Self.changed }
+            let (opened, other) = try openFiles(of: run)
+            guard let stream = opened.main, run.scan.isContinued(by: stream) else { throw Self.segmentsChanged }
             var runAudio = Self.audio(of: opened, other)
             if index == 0 {
                 main = JoinedStream(target: try muxer.addStream(copyingFrom: opened.demuxer, stream.index))
@@ -116,10 +116,10 @@ struct SegmentJoin {
     }
 
     /// A run, and the file with its audio if that is another one.
-    private typealias BothFiles = (main: OpenRun, audio: OpenRun?)
+    private typealias RunFiles = (main: OpenRun, audio: OpenRun?)
 
-    private func openBoth(_ run: JoinTimeline.Run) throws -> BothFiles {
-        (try open(request.tracks[0][run.index], of: 0), try beside(run.scan.number))
+    private func openFiles(of run: JoinTimeline.Run) throws -> RunFiles {
+        (try open(request.tracks[0][run.index], of: 0), try openAudioRun(run.scan.number))
     }
 
     /// The audio beside the video of a run.
@@ -130,23 +130,23 @@ struct SegmentJoin {
 
     /// The audio whose format the movie has: of the first run that has audio.
     private func firstAudio(
-        _ first: BothFiles, _ later: some Sequence<JoinTimeline.Run>
+        _ first: RunFiles, _ later: some Sequence<JoinTimeline.Run>
     ) throws -> (Demuxer, StreamDescription)? {
-        let found = { (files: BothFiles) in
+        let found = { (files: RunFiles) in
             Self.audio(of: files.main, files.audio).map { (files.audio?.demuxer ?? files.main.demuxer, $0) }
         }
         if let first = found(first) { return first }
         for run in later {
-            if let next = found(try openBoth(run)) { return next }
+            if let next = found(try openFiles(of: run)) { return next }
         }
         return nil
     }
 
-    private static let changed = AttachPrepError(
+    private static let segmentsChanged = AttachPrepError(
         .mediaCorrupt, "The segments of the playlist changed while they were read; try again.")
 
     /// The audio of the second track that belongs to a run of the first.
-    private func beside(_ number: Int) throws -> OpenRun? {
+    private func openAudioRun(_ number: Int) throws -> OpenRun? {
         guard request.tracks.count == 2, let run = request.tracks[1].first(where: { $0.number == number }) else {
             return nil
         }

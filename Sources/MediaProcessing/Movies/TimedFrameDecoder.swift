@@ -76,7 +76,9 @@ final class FrameNormalizer {
     ///   - frame: A sample frame; the others have the same format.
     ///   - orientation: Orientation of the stored frames.
     ///   - transfer: The stream's transfer function; a frame's own takes precedence.
-    init(like frame: Frame, shape: MovieShape, orientation: Orientation, transfer: StreamDescription.Transfer) throws {
+    init(
+        like frame: Frame, shape: MovieShape, orientation: Orientation, transfer: StreamDescription.TransferFunction
+    ) throws {
         self.shape = shape
         let transfer = frame.transfer == .standard ? transfer : frame.transfer
         let isHDR = transfer != .standard && frame.pixelFormat?.isRGB == false

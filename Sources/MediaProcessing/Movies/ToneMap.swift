@@ -17,7 +17,7 @@ package struct ToneMap: Sendable {
     private static let encodings = 8192
 
     /// The primaries of the source.
-    enum Primaries: Sendable, Hashable {
+    enum ColorPrimaries: Sendable, Hashable {
         case bt709, bt2020, displayP3
     }
 
@@ -33,10 +33,10 @@ package struct ToneMap: Sendable {
     private let encoded: [UInt8]
 
     // Bounded throughout: floating point.
-    package init(_ transfer: StreamDescription.Transfer) { self.init(transfer, .bt2020) }
+    package init(_ transfer: StreamDescription.TransferFunction) { self.init(transfer, .bt2020) }
 
     // Bounded throughout: floating point.
-    init(_ transfer: StreamDescription.Transfer, _ primaries: Primaries) {
+    init(_ transfer: StreamDescription.TransferFunction, _ primaries: ColorPrimaries) {
         gamut = SourceGamut(primaries)
         isHybridLogGamma = transfer == .hybridLogGamma
         let last = Double(Self.codes - 1)
@@ -185,7 +185,7 @@ private struct SourceGamut: Sendable {
     let blue: Weights
     let luminance: Weights
 
-    init(_ primaries: ToneMap.Primaries) {
+    init(_ primaries: ToneMap.ColorPrimaries) {
         switch primaries {
         case .bt709:
             red = Weights(red: 1, green: 0, blue: 0)

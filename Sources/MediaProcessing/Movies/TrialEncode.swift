@@ -3,25 +3,25 @@ import LibAV
 import RichPush
 import SafeArithmetic
 
-/// Decodes and encodes a few short pieces of a movie to estimate the bytes and time of the whole.
+/// Decodes and encodes a few short excerpts of a movie to estimate the bytes and time of the whole.
 // Bounded throughout: floating point; counts of frames are those that are held, a few.
 struct TrialEncode {
-    /// Maximum number of pieces, and minimum seconds of the movie per piece.
-    private static let piecesMax = 5
-    private static let secondsPerPiece = 2.5
-    /// Maximum frames per piece, and maximum bytes of its frames.
+    /// Maximum number of excerpts, and minimum seconds of the movie per excerpt.
+    private static let excerptsMax = 5
+    private static let secondsPerExcerpt = 2.5
+    /// Maximum frames per excerpt, and maximum bytes of its frames.
     private static let framesMax = 24
     private static let frameBytesMax = 100_000_000
     /// Part of the remaining time that the trial may take.
     private static let timeShare = 0.1
-    /// Seconds around a piece from which the source's bytes per frame are taken.
-    private static let neighborhood = 2.5
+    /// Seconds around an excerpt from which the source's bytes per frame are taken.
+    private static let neighborhoodSeconds = 2.5
     /// Rate factor difference of a second encoding of the same frames, which measures the slope of the curve.
     static let qualityDistance = 6.0
     static let trialPreset = VideoEncoderSettings.Preset.veryfast
 
     /// The first decoded frame; the others have the same format.
-    let sample: Frame
+    let firstFrame: Frame
     /// Expected bytes of the whole video.
     let curve: RateCurve
     let shape: MovieShape
@@ -49,9 +49,9 @@ struct TrialEncode {
         }
     }
 
-    /// Measurements of one piece.
-    private struct Piece {
-        var sample: Frame?
+    /// Measurements of one excerpt.
+    private struct Excerpt {
+        var firstFrame: Frame?
         var frames = 0
         var decodingSeconds = 0.0
         var encodingSeconds = 0.0
@@ -68,34 +68,34 @@ struct TrialEncode {
     static func run(_ source: MovieSource, shape: MovieShape, quality: Double, clock: WorkClock) throws -> TrialEncode {
         let limit = clock.secondsLeft * timeShare
         let start = clock.secondsSpent
-        var pieces: [Piece] = []
+        var excerpts: [Excerpt] = []
         for time in times(source.scan) {
-            if !pieces.isEmpty, clock.secondsSpent - start > limit { break }
-            let piece = try run(
+            if !excerpts.isEmpty, clock.secondsSpent - start > limit { break }
+            let excerpt = try run(
                 source, at: time, shape: shape, quality: quality, secondsMax: max(0.05, limit / 3), clock: clock)
-            if piece.frames > 0 { pieces.append(piece) }
+            if excerpt.frames > 0 { excerpts.append(excerpt) }
         }
-        guard let sample = pieces.compactMap(\.sample).first else {
+        guard let firstFrame = excerpts.compactMap(\.firstFrame).first else {
             throw AttachPrepError(.mediaCorrupt, "No frame of the movie decodes; send an intact file.")
         }
-        func mean(_ value: (Piece) -> Double) -> Double { pieces.map(value).reduce(0, +) / Double(pieces.count) }
-        let frames = Double(pieces.map(\.frames).reduce(0, +))
+        func mean(_ value: (Excerpt) -> Double) -> Double { excerpts.map(value).reduce(0, +) / Double(excerpts.count) }
+        let frames = Double(excerpts.map(\.frames).reduce(0, +))
         let scan = source.scan
         let usual = Double(scan.videoScan.bytes) / Double(max(1, scan.videoScan.shown))
         let weight = max(0.3, min(3, usual / max(1, mean(\.sourceBytesPerFrame))))
         return TrialEncode(
-            sample: sample,
+            firstFrame: firstFrame,
             curve: RateCurve(
                 bytes: mean(\.bytesPerFrame) * weight * Double(scan.videoScan.shown), at: quality,
-                steps: steps(pieces)), shape: shape,
-            secondsPerFrame: pieces.map(\.decodingSeconds).reduce(0, +) / frames,
-            secondsPerMegapixel: pieces.map(\.encodingSeconds).reduce(0, +) / frames / shape.megapixels)
+                steps: steps(excerpts)), shape: shape,
+            secondsPerFrame: excerpts.map(\.decodingSeconds).reduce(0, +) / frames,
+            secondsPerMegapixel: excerpts.map(\.encodingSeconds).reduce(0, +) / frames / shape.megapixels)
     }
 
     /// Rate factor steps that double the bytes.
-    private static func steps(_ pieces: [Piece]) -> Double {
-        let both = pieces.compactMap { piece in
-            piece.worseBytesPerFrame.map { (better: piece.bytesPerFrame, worse: $0) }
+    private static func steps(_ excerpts: [Excerpt]) -> Double {
+        let both = excerpts.compactMap { excerpt in
+            excerpt.worseBytesPerFrame.map { (better: excerpt.bytesPerFrame, worse: $0) }
         }
         if both.isEmpty { return RateCurve.usualSteps }
         return RateCurve(
@@ -103,43 +103,43 @@ struct TrialEncode {
         ).steps
     }
 
-    /// Start times of the pieces on the source's timeline, in seconds; nil for the beginning.
+    /// Start times of the excerpts on the source's timeline, in seconds; nil for the beginning.
     private static func times(_ scan: MovieScan) -> [Double?] {
         guard let first = scan.videoScan.first, let last = scan.videoScan.last else { return [nil] }
-        let count = max(1, min(piecesMax, Int(clamping: (last - first) / secondsPerPiece)))
+        let count = max(1, min(excerptsMax, Int(clamping: (last - first) / secondsPerExcerpt)))
         return [nil] + (1..<max(1, count)).map { first + (last - first) * (Double($0) + 0.3) / Double(count) }
     }
 
     private static func run(
         _ source: MovieSource, at time: Double?, shape: MovieShape, quality: Double, secondsMax: Double,
         clock: WorkClock
-    ) throws -> Piece {
+    ) throws -> Excerpt {
         let movie = try source.open()
         movie.demuxer.discardStreams(except: [source.scan.video.index])
         if let time {
             let frameClock = FrameClock(movie, source.scan.video)
             let tick = frameClock.tick(ofMovieTime: time)
             guard try readingMedia({ try movie.demuxer.seek(stream: source.scan.video.index, backwardTo: tick) }) else {
-                return Piece()
+                return Excerpt()
             }
         }
-        var piece = Piece()
+        var excerpt = Excerpt()
         let framesMax = max(2, min(framesMax, frameBytesMax / (shape.pixels.multiplied(clamping: 3) / 2)))
-        let frames = try decode(source, movie, shape, count: framesMax, secondsMax: secondsMax, into: &piece, clock)
-        guard let begin = frames.first?.time else { return Piece() }
-        try encode(frames, source, shape, quality, into: &piece, clock)
-        piece.sourceBytesPerFrame = source.scan.bytesPerFrame(
-            around: begin, reach: neighborhood)
-        return piece
+        let frames = try decode(source, movie, shape, count: framesMax, secondsMax: secondsMax, into: &excerpt, clock)
+        guard let begin = frames.first?.time else { return Excerpt() }
+        try encode(frames, source, shape, quality, into: &excerpt, clock)
+        excerpt.sourceBytesPerFrame = source.scan.bytesPerFrame(
+            around: begin, reach: neighborhoodSeconds)
+        return excerpt
     }
 
     private static func decode(
         _ source: MovieSource, _ movie: OpenMovie, _ shape: MovieShape, count: Int, secondsMax: Double,
-        into piece: inout Piece, _ clock: WorkClock
+        into excerpt: inout Excerpt, _ clock: WorkClock
     ) throws -> [(frame: Frame, time: Double)] {
         let decoder = try TimedFrameDecoder(movie, source.scan)
         var normalizer: FrameNormalizer?
-        var sample: Frame?
+        var firstFrame: Frame?
         var frames: [(frame: Frame, time: Double)] = []
         let packet = try Packet()
         let start = clock.secondsSpent
@@ -153,16 +153,16 @@ struct TrialEncode {
                 if frames.count >= count { return }
                 let open = try normalizer ?? source.normalizer(like: frame, shape: shape)
                 normalizer = open
-                if sample == nil { sample = try frame.reference() }
+                if firstFrame == nil { firstFrame = try frame.reference() }
                 frames.append((try open.apply(frame), time))
                 // The first frame includes the setup time, so it is not measured.
                 if frames.count == 1 { first = clock.secondsSpent }
             }
         }
-        piece.sample = sample
-        piece.frames = frames.count
+        excerpt.firstFrame = firstFrame
+        excerpt.frames = frames.count
         let isSingle = frames.count < 2
-        piece.decodingSeconds =
+        excerpt.decodingSeconds =
             isSingle
             ? clock.secondsSpent - start
             : (clock.secondsSpent - first) / Double(frames.count - 1) * Double(frames.count)
@@ -171,17 +171,17 @@ struct TrialEncode {
 
     private static func encode(
         _ frames: [(frame: Frame, time: Double)], _ source: MovieSource, _ shape: MovieShape, _ quality: Double,
-        into piece: inout Piece, _ clock: WorkClock
+        into excerpt: inout Excerpt, _ clock: WorkClock
     ) throws {
         var settings = VideoEncoderSettings(
             width: shape.width, height: shape.height, frameRate: min(240, source.scan.frameRate), preset: trialPreset,
             quality: quality, colors: .bt709)
         let start = clock.secondsSpent
-        piece.bytesPerFrame = try bytesPerFrame(frames, settings)
-        piece.encodingSeconds = clock.secondsSpent - start
-        if piece.encodingSeconds > clock.secondsLeft * timeShare / Double(piecesMax * 2) { return }
+        excerpt.bytesPerFrame = try bytesPerFrame(frames, settings)
+        excerpt.encodingSeconds = clock.secondsSpent - start
+        if excerpt.encodingSeconds > clock.secondsLeft * timeShare / Double(excerptsMax * 2) { return }
         settings.quality += qualityDistance
-        piece.worseBytesPerFrame = try bytesPerFrame(frames, settings)
+        excerpt.worseBytesPerFrame = try bytesPerFrame(frames, settings)
     }
 
     /// Average bytes per frame, with keyframes at the final interval.
@@ -204,10 +204,10 @@ struct TrialEncode {
         func receive() throws {
             while try encoder.receive(into: packet) == .packet { sizes.append(packet.byteCount) }
         }
-        for (index, picture) in frames.enumerated() {
+        for (index, item) in frames.enumerated() {
             let time = Double(index) * Double(VideoEncoderSettings.ticksPerSecond) / settings.frameRate
-            picture.frame.setTime(Int64(clamping: time))
-            while try !encoder.send(picture.frame) { try receive() }
+            item.frame.setTime(Int64(clamping: time))
+            while try !encoder.send(item.frame) { try receive() }
             try receive()
         }
         _ = try encoder.send(nil)

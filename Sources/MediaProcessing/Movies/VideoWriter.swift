@@ -12,7 +12,7 @@ final class VideoWriter {
     private let weights: CumulativeWeights
     private let audioUsage: AudioByteUsage
     private(set) var rateController: RateController
-    private let budget: Double
+    private let targetBytes: Double
     private var waiting: [Packet] = []
     private var ends: [Int64: Int64] = [:]
     private var last: Int64?
@@ -35,7 +35,7 @@ final class VideoWriter {
         self.rateController = rateController
         self.weights = weights
         self.audioUsage = audioUsage
-        budget = rateController.budget
+        targetBytes = rateController.targetBytes
         encoder = try Encoder.video(settings)
         target = try muxer.addStream(of: encoder)
     }
@@ -95,8 +95,8 @@ final class VideoWriter {
         guard sinceUpdate.packets >= Self.packetsPerUpdate else { return }
         let share = weights.share(before: Double(end) / Double(VideoEncoderSettings.ticksPerSecond))
         // Bounded: floating point.
-        rateController.budget = max(budget / 2, budget + audioUsage.spare)
-        if let quality = rateController.note(bytes: sinceUpdate.bytes, share: share) {
+        rateController.targetBytes = max(targetBytes / 2, targetBytes + audioUsage.spare)
+        if let quality = rateController.record(bytes: sinceUpdate.bytes, share: share) {
             try encoder.setVideoQuality(quality)
         }
         sinceUpdate = (0, 0)

@@ -10,7 +10,7 @@ struct SizePrediction {
     /// - Parameter bytes: Bytes of the image at full size.
     init(whole bytes: Double) { tries = [(1, max(1, bytes))] }
 
-    mutating func learn(scale: Double, bytes: Double) { tries.append((scale, max(1, bytes))) }
+    mutating func record(scale: Double, bytes: Double) { tries.append((scale, max(1, bytes))) }
 
     /// The scale of both sides for a target size, from the two attempts nearest to it.
     func scale(forBytes target: Double) -> Double {
@@ -34,7 +34,7 @@ struct JPEGCurve {
 
     private var points: [(factor: Double, bytes: Double)] = []
 
-    mutating func learn(quality: Int, bytes: Double) {
+    mutating func record(quality: Int, bytes: Double) {
         points.append((log(Self.factor(Double(quality))), log(max(1, bytes))))
     }
 

@@ -89,7 +89,7 @@ final class HEIFToneMapping {
 
 extension PlainHEIF {
     /// The transfer curve according to the container; nil where only the coded image declares it.
-    var declaredTransfer: StreamDescription.Transfer? {
+    var declaredTransfer: StreamDescription.TransferFunction? {
         switch codePoints?.transfer {
         case nil, 0, 2: nil
         case 16: .perceptualQuantizer
@@ -227,8 +227,8 @@ final class PlanarCanvas {
     private let height: Int
     private let format: PixelFormat
     /// Luma samples per chroma sample.
-    private let across: Int
-    private let down: Int
+    private let horizontalSubsampling: Int
+    private let verticalSubsampling: Int
     private var components: [[UInt8]]
     let coding: Frame.Coding
 
@@ -241,8 +241,10 @@ final class PlanarCanvas {
             return nil
         }
         (self.width, self.height, self.format, coding) = (width, height, format, frame.coding)
-        (across, down) = (chroma.across, chroma.down)
-        let size = (width + across - 1) / across * ((height + down - 1) / down)
+        (horizontalSubsampling, verticalSubsampling) = (chroma.horizontalSubsampling, chroma.verticalSubsampling)
+        let size =
+            (width + horizontalSubsampling - 1) / horizontalSubsampling
+            * ((height + verticalSubsampling - 1) / verticalSubsampling)
         components = [[UInt8](repeating: 0, count: width * height)]
         if !format.isGray { components += [[UInt8](repeating: 0, count: size), [UInt8](repeating: 0, count: size)] }
     }
@@ -260,13 +262,13 @@ final class PlanarCanvas {
     func place(_ tile: Frame, left: Int, top: Int) -> Bool {
         guard tile.pixelFormat == format, tile.coding == coding else { return false }
         for number in components.indices {
-            let (across, down) = number == 0 ? (1, 1) : (self.across, self.down)
+            let (horizontal, vertical) = number == 0 ? (1, 1) : (horizontalSubsampling, verticalSubsampling)
             // A tile that begins between two chroma samples cannot be placed.
-            guard left % across == 0, top % down == 0 else { return false }
+            guard left % horizontal == 0, top % vertical == 0 else { return false }
             let (width, height) = size(number)
-            let (firstColumn, firstRow) = (left / across, top / down)
-            let columns = min(width - firstColumn, (tile.width + across - 1) / across)
-            let rows = min(height - firstRow, (tile.height + down - 1) / down)
+            let (firstColumn, firstRow) = (left / horizontal, top / vertical)
+            let columns = min(width - firstColumn, (tile.width + horizontal - 1) / horizontal)
+            let rows = min(height - firstRow, (tile.height + vertical - 1) / vertical)
             guard columns > 0, rows > 0 else { return false }
             unsafe components[number].withUnsafeMutableBufferPointer { samples in
                 guard let base = samples.baseAddress else { return }
@@ -279,6 +281,11 @@ final class PlanarCanvas {
     }
 
     private func size(_ component: Int) -> (width: Int, height: Int) {
-        component == 0 ? (width, height) : ((width + across - 1) / across, (height + down - 1) / down)
+        component == 0
+            ? (width, height)
+            : (
+                (width + horizontalSubsampling - 1) / horizontalSubsampling,
+                (height + verticalSubsampling - 1) / verticalSubsampling
+            )
     }
 }

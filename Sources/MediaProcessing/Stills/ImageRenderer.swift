@@ -34,20 +34,20 @@ struct ImageRenderer {
 
     /// Selects the decoder for the requested image.
     private func renderChosen() throws -> RenderedMedia {
-        switch request.picture {
+        switch request.frameSelection {
         case .still where canReduceWhileDecoding: try renderReduced()
         case .still where request.format == .bmp: try still.render(bitmap())
         case .still where request.format == .icon:
             try still.render(IconDecoder.image(descriptor: source, deadline: deadline))
         case .still where request.format == .svg:
-            try still.render(DrawingRenderer.image(descriptor: source, deadline: deadline))
+            try still.render(SVGRenderer.image(descriptor: source, deadline: deadline))
         case .still where request.format == .photoshop:
             try still.render(PhotoshopDecoder.image(descriptor: source, deadline: deadline))
         case .still where request.format == .gif: try renderGIF(0)
         case .still where request.format.isHEIF: try renderHEIF()
         case .still where request.format == .webp: try renderWebP()
         case .still where request.format == .jpegXL: try renderJPEGXL()
-        case .still: try renderIntact()
+        case .still: try validateAndRender()
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
         case .coverArt: try renderCoverArt()
@@ -66,7 +66,7 @@ struct ImageRenderer {
         guard request.format == .jpeg else {
             throw AttachPrepError(.internal, "Only JPEGs are repaired.", detail: "\(request.format)")
         }
-        var rendered = try still.render(upright(JPEGRepair.picture(source: source, deadline: deadline)))
+        var rendered = try still.render(upright(JPEGRepair.repairedImage(source: source, deadline: deadline)))
         rendered.warnings.append(
             PreparationWarning(.mediaRepaired, "The image was damaged; only the readable part was kept."))
         return rendered
@@ -78,7 +78,7 @@ struct ImageRenderer {
 
     /// For an attachable still that must lose nothing but its metadata: copies its coded pixels unchanged.
     private func renderStripped() throws -> RenderedMedia? {
-        guard case .still(let rendition) = request.attachment, request.picture == .still,
+        guard case .still(let rendition) = request.attachment, request.frameSelection == .still,
             let type = Self.strippable[request.format]
         else { return nil }
         let stored = try openStill()
@@ -221,7 +221,7 @@ struct ImageRenderer {
     }
 
     /// As `renderWhole`, after validating the file's data.
-    private func renderIntact() throws -> RenderedMedia {
+    private func validateAndRender() throws -> RenderedMedia {
         try StillValidator.requireIntact(request.format, source: source)
         return try renderWhole()
     }
@@ -297,7 +297,7 @@ struct ImageRenderer {
     /// Cover art is reduced while it is decoded; unreadable cover art is no reason to reject the audio.
     private func renderCoverArt() throws -> RenderedMedia {
         guard let box = request.thumbnail,
-            let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
+            let bytes = try CoverArt.image(descriptor: source, format: request.format, deadline: deadline),
             CoverArt.isHarmless(bytes), let cover = try? Image.open(encoded: bytes),
             (try? ImageLimits.check(width: cover.width, height: cover.height)) != nil,
             cover.width.multiplied(clamping: cover.height) <= Limits.coverArtPixelsMax,
@@ -337,7 +337,7 @@ extension ImageRenderer {
     func renderGIF(_ number: Int) throws -> RenderedMedia {
         let frames = try GIFDecoder(
             ByteWindow(descriptor: source, noun: "GIF", deadline: deadline), deadline: deadline)
-        return try renderThumbnail(of: frames, number) ?? still.render(frames.picture(number).inSRGB().inMemory())
+        return try renderThumbnail(of: frames, number) ?? still.render(frames.image(at: number).inSRGB().inMemory())
     }
 
     /// Fast path for a frame of which only a thumbnail is needed; nil where it does not apply.
@@ -346,7 +346,7 @@ extension ImageRenderer {
             var rows = RowThumbnailer(
                 width: frames.width, height: frames.height, samples: try frames.samples(of: number), box: box)
         else { return nil }
-        try unsafe frames.readRows(of: number) { unsafe rows.take($0) }
+        try unsafe frames.readRows(of: number) { unsafe rows.append($0) }
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(rows.thumbnail())
         return rendered

@@ -19,7 +19,7 @@ struct ImageRenditionWriter {
     func render(_ image: Image) throws -> RenderedMedia {
         let pace = EncodingPace(clock)
         // Bounded: the image is in memory.
-        pace.learn(pixels: image.width * image.height)
+        pace.record(pixels: image.width * image.height)
         var rendered = RenderedMedia()
         let part = try request.crop.map { try Self.part($0, of: image) }
         rendered.clippingRect = part
@@ -124,55 +124,55 @@ extension ImageRenditionWriter {
     private static let optimizedPixelsMax = 6_000_000
 
     /// As `render` of pixels: what is shown first is written first.
-    func render(_ picture: PlanarImage) throws -> RenderedMedia {
-        guard request.crop == nil else { return try render(picture.picture()) }
+    func render(_ image: PlanarImage) throws -> RenderedMedia {
+        guard request.crop == nil else { return try render(image.image()) }
         // Bounded throughout: the image is in memory.
         var rendered = RenderedMedia()
         if let box = request.thumbnail {
             rendered.thumbnail = try writeThumbnail(
-                picture.reduced(
-                    to: ThumbnailGeometry(imageWidth: picture.width, imageHeight: picture.height, box: box)))
+                image.reduced(
+                    to: ThumbnailGeometry(imageWidth: image.width, imageHeight: image.height, box: box)))
         }
         guard case .still(let rendition) = request.attachment else { return rendered }
         progress(rendered)
-        if let written = try writeAttachment(picture, rendition) {
+        if let written = try writeAttachment(image, rendition) {
             rendered.attachment = RenderedAttachment(written)
         } else {
             let pace = EncodingPace(clock)
-            pace.learn(pixels: picture.width * picture.height)
-            try writeAttachment(picture.picture(), rendition, pace, in: &rendered)
+            pace.record(pixels: image.width * image.height)
+            try writeAttachment(image.image(), rendition, pace, in: &rendered)
         }
         return rendered
     }
 
     /// Nil when the byte limit or the deadline requires a ladder.
-    private func writeAttachment(_ picture: PlanarImage, _ rendition: StillRendition) throws -> RenderedImage? {
+    private func writeAttachment(_ image: PlanarImage, _ rendition: StillRendition) throws -> RenderedImage? {
         // Bounded throughout: the image is in memory.
         let pace = EncodingPace(clock)
-        pace.learn(pixels: picture.width * picture.height)
-        guard pace.allows(pixels: picture.width * picture.height) else { return nil }
-        let (width, height, bytes) = try encode(picture, longSideMax: rendition.longSideMax ?? .max)
+        pace.record(pixels: image.width * image.height)
+        guard pace.allows(pixels: image.width * image.height) else { return nil }
+        let (width, height, bytes) = try encode(image, longSideMax: rendition.longSideMax ?? .max)
         guard bytes.count <= rendition.bytesMax else { return nil }
         try outputFile(of: .attachment).write(bytes)
         return RenderedImage(type: .jpeg, width: width, height: height, bytes: bytes.count)
     }
 
     private func encode(
-        _ picture: PlanarImage, longSideMax: Int
+        _ image: PlanarImage, longSideMax: Int
     ) throws -> (width: Int, height: Int, bytes: [UInt8]) {
-        guard max(picture.width, picture.height) > longSideMax else {
-            let upright = picture.upright()
-            let isWhole = picture.planes.allSatisfy { $0.width == picture.planes[0].width }
+        guard max(image.width, image.height) > longSideMax else {
+            let upright = image.upright()
+            let isWhole = image.planes.allSatisfy { $0.width == image.planes[0].width }
             // Bounded: the image is in memory.
-            let optimizes = picture.width * picture.height <= Self.optimizedPixelsMax
+            let optimizes = image.width * image.height <= Self.optimizedPixelsMax
             let bytes = try JPEGEncoder.encode(
                 planes: upright.planes, quality: isWhole ? StillEncoding.fullQuality : Self.halvedQuality,
                 optimizes: optimizes)
-            return (picture.width, picture.height, bytes)
+            return (image.width, image.height, bytes)
         }
         let box = ThumbnailRendition(width: longSideMax, height: longSideMax, fit: .contain)
-        let reduced = picture.reduced(
-            to: ThumbnailGeometry(imageWidth: picture.width, imageHeight: picture.height, box: box))
+        let reduced = image.reduced(
+            to: ThumbnailGeometry(imageWidth: image.width, imageHeight: image.height, box: box))
         let bytes = try JPEGEncoder.encode(
             pixels: reduced.pixels, width: reduced.width, height: reduced.height, quality: StillLadder.reducedQuality,
             halvesChroma: true)

@@ -39,7 +39,7 @@ struct JPEGLadder {
         }
         var curve = JPEGCurve()
         // Halved chroma takes about four fifths of the bytes.
-        curve.learn(quality: full.quality, bytes: Double(whole.count) * (full.halvesChroma ? 1 : 0.8))
+        curve.record(quality: full.quality, bytes: Double(whole.count) * (full.halvesChroma ? 1 : 0.8))
         let least = Self.leastQuality(start)
         if curve.quality(forBytes: target) >= Double(least), let found = try search(start, curve: &curve, from: least) {
             return result(found, of: start, original: image)
@@ -72,7 +72,7 @@ struct JPEGLadder {
             let guess = Int(clamping: curve.quality(forBytes: target))
             let quality = min(max(guess, low + 1), high - 1)
             let bytes = try encode(image, .coarse(quality))
-            curve.learn(quality: quality, bytes: Double(bytes.count))
+            curve.record(quality: quality, bytes: Double(bytes.count))
             if bytes.count > bytesMax {
                 high = quality
             } else {
@@ -113,14 +113,14 @@ struct JPEGLadder {
             let scale = min(isLast ? next * 0.85 : next, 0.98)
             let reduced = try image.scaled(by: scale)
             let first = try encode(reduced, .coarse(quality))
-            sizes.learn(scale: scale, bytes: Double(first.count))
+            sizes.record(scale: scale, bytes: Double(first.count))
             let share = Double(first.count) / Double(bytesMax)
             if share <= 1, share >= Self.nearShare || isLast {
                 return result((quality, first), of: reduced, original: original)
             }
             guard Self.qualityReach.contains(share) || scale <= leastScale || count == Self.sizesMax else { continue }
             var curve = JPEGCurve()
-            curve.learn(quality: quality, bytes: Double(first.count))
+            curve.record(quality: quality, bytes: Double(first.count))
             if let found = try search(reduced, curve: &curve, from: Self.leastQuality(reduced)) {
                 return result(found, of: reduced, original: original)
             }

@@ -65,7 +65,7 @@ package struct JPEGSegments: Sendable, Hashable {
     private static func parse(_ window: ByteWindow, toFirstScan: Bool) throws -> JPEGSegments {
         guard try window.bigEndian(at: 0, bytes: 2) == 0xFFD8 else { throw window.broken("no JPEG signature") }
         var segments = JPEGSegments()
-        segments.keep(0..<2)
+        segments.append(0..<2)
         var offset = 2
         for _ in 0..<segmentsMax {
             guard try window.byte(at: offset) == 0xFF else { throw window.broken("no marker at \(offset)") }
@@ -75,7 +75,7 @@ package struct JPEGSegments: Sendable, Hashable {
                 continue
             }
             if marker == Marker.endOfImage {
-                segments.keep(offset..<(offset + 2))
+                segments.append(offset..<(offset + 2))
                 if offset + 2 < window.size { segments.hasMetadata = true }
                 return segments
             }
@@ -84,19 +84,19 @@ package struct JPEGSegments: Sendable, Hashable {
             guard length >= 2 else { throw window.broken("a segment of length \(length)") }
             let end = offset + 2 + length
             guard end <= window.size else { throw window.cut }
-            try segments.take(marker, offset..<end, of: window)
+            try segments.record(marker, offset..<end, of: window)
             offset = end
             if marker == Marker.startOfScan {
                 if toFirstScan { return segments }
                 let scanEnd = try Self.endOfScan(from: end, of: window)
-                segments.keep(end..<scanEnd)
+                segments.append(end..<scanEnd)
                 offset = scanEnd
             }
         }
         throw window.broken("too many segments")
     }
 
-    private mutating func keep(_ range: Range<Int>) {
+    private mutating func append(_ range: Range<Int>) {
         if let last = needed.last, last.upperBound == range.lowerBound {
             needed[needed.count - 1] = last.lowerBound..<range.upperBound
         } else {
@@ -104,12 +104,12 @@ package struct JPEGSegments: Sendable, Hashable {
         }
     }
 
-    private mutating func take(_ marker: UInt8, _ range: Range<Int>, of window: ByteWindow) throws {
+    private mutating func record(_ marker: UInt8, _ range: Range<Int>, of window: ByteWindow) throws {
         if Marker.frames.contains(marker) { try readFrame(marker, at: range.lowerBound, of: window) }
         if marker == Marker.comment || Marker.application.contains(marker) {
             guard try isNeeded(marker, range, of: window) else { return }
         }
-        keep(range)
+        append(range)
     }
 
     private mutating func readFrame(_ marker: UInt8, at offset: Int, of window: ByteWindow) throws {
@@ -119,14 +119,14 @@ package struct JPEGSegments: Sendable, Hashable {
         height = try window.bigEndian(at: offset + 5, bytes: 2)
         width = try window.bigEndian(at: offset + 7, bytes: 2)
         components = Int(try window.byte(at: offset + 9))
-        var factors: [(across: Int, down: Int)] = []
+        var factors: [(horizontal: Int, vertical: Int)] = []
         for index in 0..<components {
             let factor = Int(try window.byte(at: offset + 11 + index * 3))
             factors.append((max(1, factor >> 4), max(1, factor & 15)))
         }
-        let across = factors.map(\.across).max() ?? 1
-        let down = factors.map(\.down).max() ?? 1
-        coefficients = factors.reduce(0) { $0 + width * height * $1.across * $1.down / (across * down) }
+        let horizontal = factors.map(\.horizontal).max() ?? 1
+        let vertical = factors.map(\.vertical).max() ?? 1
+        coefficients = factors.reduce(0) { $0 + width * height * $1.horizontal * $1.vertical / (horizontal * vertical) }
     }
 
     /// Whether an application segment affects display; the others count as metadata.

@@ -30,9 +30,9 @@ struct RowThumbnailer {
     }
 
     /// Adds the next row from the top; modifies the row.
-    mutating func take(_ row: UnsafeMutableBufferPointer<UInt8>) {
+    mutating func append(_ row: UnsafeMutableBufferPointer<UInt8>) {
         if shrink.samples == 4 { unsafe AlphaPremultiplication.premultiply(to: row) }
-        unsafe shrink.take(row)
+        unsafe shrink.append(row)
     }
 
     /// Finishes the thumbnail; call it after the last row.
@@ -119,7 +119,7 @@ struct PNGThumbnailer {
             try unsafe decoder.decode { pixels in
                 if row % Self.rowsAtATime == 0 { try checkDeadline(deadline) }
                 row += 1
-                unsafe rows.take(pixels)
+                unsafe rows.append(pixels)
             }
         } catch is PNGError {
             return nil

@@ -34,7 +34,7 @@ struct SizeSearch {
             let inner = best == nil ? low : low * 1.003
             let scale = min(max(sizes.scale(forBytes: Double(bytesMax) * Self.aimShare), inner), high * 0.997)
             let found = try attempt(image, scale, encode)
-            sizes.learn(scale: scale, bytes: Double(found.bytes.count))
+            sizes.record(scale: scale, bytes: Double(found.bytes.count))
             if found.bytes.count > bytesMax {
                 if scale <= least { return nil }
                 high = scale
@@ -65,7 +65,7 @@ final class EncodingPace {
     init(_ clock: WorkClock) { self.clock = clock }
 
     /// Before anything was encoded, uses the time of decoding, which takes about as long.
-    func learn(pixels: Int) { secondsPerPixel = clock.secondsSpent / Double(max(1, pixels)) }
+    func record(pixels: Int) { secondsPerPixel = clock.secondsSpent / Double(max(1, pixels)) }
 
     /// Runs the work on an image and measures its time.
     func measure<Result>(_ image: Image, _ work: () throws -> Result) rethrows -> Result {

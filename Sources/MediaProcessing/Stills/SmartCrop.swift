@@ -127,11 +127,11 @@ struct SaliencyMap: Sendable {
 
     /// Weights the center a little more, and in portrait images the part above it, where heads are.
     private static func center(_ column: Int, _ row: Int, _ width: Int, _ height: Int) -> Double {
-        let across = (Double(column) + 0.5) / Double(width) - 0.5
-        let down = (Double(row) + 0.5) / Double(height) - (height > width ? 0.3 : 0.45)
-        let middle = 1 - 0.75 * min(1, (across * across + down * down) * 2)
+        let offsetX = (Double(column) + 0.5) / Double(width) - 0.5
+        let offsetY = (Double(row) + 0.5) / Double(height) - (height > width ? 0.3 : 0.45)
+        let middle = 1 - 0.75 * min(1, (offsetX * offsetX + offsetY * offsetY) * 2)
         // In portrait images of people the head is in the upper half.
-        return height > width && down > 0.15 ? middle * (1.15 - down) * 0.6 : middle
+        return height > width && offsetY > 0.15 ? middle * (1.15 - offsetY) * 0.6 : middle
     }
 
     /// The gradient of a pixel's luma.
@@ -141,9 +141,9 @@ struct SaliencyMap: Sendable {
         for row in 1..<(height - 1) {
             for column in 1..<(width - 1) {
                 let index = row * width + column
-                let across = luma[index + 1] - luma[index - 1]
-                let down = luma[index + width] - luma[index - width]
-                found[index] = (across * across + down * down).squareRoot()
+                let gradientX = luma[index + 1] - luma[index - 1]
+                let gradientY = luma[index + width] - luma[index - width]
+                found[index] = (gradientX * gradientX + gradientY * gradientY).squareRoot()
             }
         }
         return found

@@ -65,7 +65,7 @@ enum StillValidator {
 /// Inspection has decided that a repair is possible. Missing parts are gray, or whatever libjpeg fills in.
 enum JPEGRepair {
     /// The decoded pixels, not yet upright; reduced where memory is short.
-    static func picture(source: CInt, deadline: ContinuousClock.Instant) throws -> DecodedFrame {
+    static func repairedImage(source: CInt, deadline: ContinuousClock.Instant) throws -> DecodedFrame {
         let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
         guard try StillValidator.damage(ofJPEG: source) != nil else {
             throw StillValidator.corrupt("repair of an intact image")

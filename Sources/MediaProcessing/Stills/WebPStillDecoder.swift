@@ -16,12 +16,12 @@ enum WebPStillDecoder {
         guard let webP = try FastPath.attempt({ try PlainWebP(window) }) else { return nil }
         try ImageLimits.check(width: webP.width, height: webP.height)
         // Bounded: `ImageLimits` have been checked.
-        guard DecodingMemory.holdsComponents(pixels: webP.width * webP.height, codedBytes: webP.picture.count) else {
+        guard DecodingMemory.holdsComponents(pixels: webP.width * webP.height, codedBytes: webP.imageData.count) else {
             return nil
         }
         return try FastPath.attempt {
             var components = try WebPDecoder.decode(
-                window.all(in: webP.picture), width: webP.storedWidth, height: webP.storedHeight
+                window.all(in: webP.imageData), width: webP.storedWidth, height: webP.storedHeight
             ) { try checkDeadline(deadline) }
             SampleRange.expand(&components.luma, .luma)
             SampleRange.expand(&components.blue, .chroma)
@@ -51,7 +51,7 @@ struct PlainWebP {
     /// Height in pixels, as stored.
     let storedHeight: Int
     /// The range of the coded image, including its chunk header.
-    let picture: Range<Int>
+    let imageData: Range<Int>
     let orientation: Orientation
 
     /// Maximum EXIF length; longer blocks contain more than the orientation.
@@ -63,7 +63,7 @@ struct PlainWebP {
     ///
     /// - Throws: `media.corrupt` when a chunk or the file is truncated.
     init?(_ window: ByteWindow) throws {
-        guard let parts = try WebPChunkLayout(window), let content = parts.picture,
+        guard let parts = try WebPChunkLayout(window), let content = parts.imageData,
             let size = try Self.size(content, window), parts.canvas.map({ $0 == size }) ?? true,
             parts.matchesHeader, try parts.profile.map({ try Self.isSRGB($0, window) }) ?? true,
             let orientation = try parts.exif.map({ try Self.orientation($0, window) }) ?? .upright,
@@ -71,7 +71,7 @@ struct PlainWebP {
         else { return nil }
         (storedWidth, storedHeight, self.orientation) = (size.width, size.height, orientation)
         // Bounded: a chunk follows its header.
-        picture = (content.lowerBound - WebPChunks.headerBytes)..<content.upperBound
+        imageData = (content.lowerBound - WebPChunks.headerBytes)..<content.upperBound
     }
 
     /// Width in pixels, as displayed.
@@ -119,7 +119,7 @@ struct WebPChunkLayout {
     private var flags: UInt8?
     /// The canvas size of the extended header.
     private(set) var canvas: Size?
-    private(set) var picture: Range<Int>?
+    private(set) var imageData: Range<Int>?
     private(set) var profile: Range<Int>?
     private(set) var exif: Range<Int>?
 
@@ -134,7 +134,7 @@ struct WebPChunkLayout {
     init?(_ window: ByteWindow) throws {
         var isPlain = true
         try WebPChunks.parse(window) { type, content in
-            isPlain = try take(type, content, window)
+            isPlain = try record(type, content, window)
             return isPlain
         }
         if !isPlain { return nil }
@@ -146,18 +146,18 @@ struct WebPChunkLayout {
         return (flags & Flag.profile != 0) == (profile != nil) && (flags & Flag.exif != 0) == (exif != nil)
     }
 
-    private mutating func take(_ type: String, _ content: Range<Int>, _ window: ByteWindow) throws -> Bool {
+    private mutating func record(_ type: String, _ content: Range<Int>, _ window: ByteWindow) throws -> Bool {
         let isExtended = flags != nil
         switch type {
-        case "VP8X" where !isExtended && picture == nil && content.count >= 10:
+        case "VP8X" where !isExtended && imageData == nil && content.count >= 10:
             // Bounded throughout: the content lies in the file, and sides have three bytes.
             flags = try window.byte(at: content.lowerBound)
             canvas = Size(
                 width: try window.littleEndian(at: content.lowerBound + 4, bytes: 3) + 1,
                 height: try window.littleEndian(at: content.lowerBound + 7, bytes: 3) + 1)
             return flags.map { $0 & (Flag.animation | Flag.alpha) == 0 } ?? false
-        case "VP8 " where picture == nil: picture = content
-        case "ICCP" where isExtended && profile == nil && picture == nil: profile = content
+        case "VP8 " where imageData == nil: imageData = content
+        case "ICCP" where isExtended && profile == nil && imageData == nil: profile = content
         case "EXIF" where isExtended && exif == nil: exif = content
         case "XMP " where isExtended: break
         default: return false

@@ -225,7 +225,7 @@ extension PayloadDialect {
             let pattern = eachElement(key)
             return PayloadDialect(
                 customName, service: "The app's own key \(PrintableText.quoted(key))",
-                locations: [MediaLocation(pattern), addressed(pattern)])
+                locations: [MediaLocation(pattern), objectLocation(pattern)])
         }
         let plain = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let indexed = String(key.filter { $0 != "]" }.map { $0 == "[" ? "." : $0 })
@@ -237,7 +237,7 @@ extension PayloadDialect {
                 let here = PayloadPattern([.dotted(parts)])
                 let each = here.appending(.each)
                 return [
-                    MediaLocation(here), MediaLocation(each), addressed(here), addressed(each),
+                    MediaLocation(here), MediaLocation(each), objectLocation(here), objectLocation(each),
                 ]
             })
     }
@@ -254,7 +254,7 @@ extension PayloadDialect {
     }
 
     /// The location for an object with the address in `url`.
-    private static func addressed(_ object: PayloadPattern) -> MediaLocation {
+    private static func objectLocation(_ object: PayloadPattern) -> MediaLocation {
         MediaLocation(
             object.appending("url"), [.id: object.appending("id"), .type: object.appending("type")], types: .any)
     }

@@ -14,7 +14,7 @@ struct ReceiptDriverUnderTest: Sendable {
     func dispatch(_ campaign: String = "spring", recipients: Int = 10) async throws -> Dispatch {
         let dispatch = try Dispatch(
             campaign: try CampaignName(naming: campaign), sentAt: clock.now, recipients: recipients)
-        try await store.keep(dispatch)
+        try await store.store(dispatch)
         return dispatch
     }
 
@@ -27,7 +27,7 @@ struct ReceiptDriverUnderTest: Sendable {
             PushReceiptReport(token: token, id: id, outcome: outcome, attachSeconds: attach, ageSeconds: age), key: key)
     }
 
-    func take(_ receipts: VerifiedReceipt...) async throws -> [ReceiptStatus] { try await store.take(receipts) }
+    func record(_ receipts: VerifiedReceipt...) async throws -> [ReceiptStatus] { try await store.record(receipts) }
 
     func campaign(_ name: String = "spring") async throws -> Campaign {
         guard let campaign = try await store.campaign(try CampaignName(naming: name)) else {
@@ -57,7 +57,7 @@ enum ReceiptStoreConformance {
             let first = try await driver.dispatch(recipients: 3)
             _ = try await driver.dispatch(recipients: 5)
             let other = try await driver.dispatch("autumn")
-            _ = try await driver.take(
+            _ = try await driver.record(
                 try driver.receipt(of: first), try driver.receipt(of: first, "t", .thumbnail),
                 try driver.receipt(of: other, "x", .text))
             let campaign = try await driver.campaign()
@@ -68,45 +68,45 @@ enum ReceiptStoreConformance {
         },
         ReceiptBehavior("A repeated receipt is counted once, with its first outcome") { driver in
             let dispatch = try await driver.dispatch()
-            let statuses = try await driver.take(
+            let statuses = try await driver.record(
                 try driver.receipt(of: dispatch, "one", .text), try driver.receipt(of: dispatch, "one", .attached))
             #expect(statuses == [.counted(sendToAttachSeconds: nil), .repeated])
-            #expect(try await driver.take(try driver.receipt(of: dispatch, "one", .thumbnail)) == [.repeated])
+            #expect(try await driver.record(try driver.receipt(of: dispatch, "one", .thumbnail)) == [.repeated])
             #expect(try await driver.campaign().outcomes == [.attached: 0, .thumbnail: 0, .text: 1])
         },
         ReceiptBehavior("Receipt ids are case-sensitive and separate for each dispatch") { driver in
             let (one, other) = (try await driver.dispatch(), try await driver.dispatch())
-            _ = try await driver.take(
+            _ = try await driver.record(
                 try driver.receipt(of: one, "a"), try driver.receipt(of: other, "a"), try driver.receipt(of: one, "A"))
             #expect(try await driver.campaign().arrivals == 3)
         },
         ReceiptBehavior("Receipts over the number of recipients are not counted, the first one is marked") { driver in
             let dispatch = try await driver.dispatch(recipients: 2)
-            let statuses = try await driver.store.take(try (0..<4).map { try driver.receipt(of: dispatch, "\($0)") })
+            let statuses = try await driver.store.record(try (0..<4).map { try driver.receipt(of: dispatch, "\($0)") })
             #expect(statuses.suffix(2) == [.surplus(isFirst: true), .surplus(isFirst: false)])
-            #expect(try await driver.take(try driver.receipt(of: dispatch, "0")) == [.repeated])
-            #expect(try await driver.take(try driver.receipt(of: dispatch, "9")) == [.surplus(isFirst: false)])
+            #expect(try await driver.record(try driver.receipt(of: dispatch, "0")) == [.repeated])
+            #expect(try await driver.record(try driver.receipt(of: dispatch, "9")) == [.surplus(isFirst: false)])
             let campaign = try await driver.campaign()
             #expect(campaign.arrivals == 2 && campaign.arrivalRate == 1)
         },
         ReceiptBehavior("A receipt of an unknown dispatch is not counted") { driver in
             let unknown = try Dispatch(campaign: .standard, sentAt: driver.clock.now, recipients: 1)
-            #expect(try await driver.take(try driver.receipt(of: unknown)) == [.expired])
+            #expect(try await driver.record(try driver.receipt(of: unknown)) == [.expired])
             #expect(try await driver.store.campaign(.standard) == nil)
         },
         ReceiptBehavior("A receipt is expired a month after its dispatch") { driver in
             let dispatch = try await driver.dispatch()
             driver.clock.advance(Limits.dispatchSeconds - 1)
-            #expect(try await driver.take(try driver.receipt(of: dispatch, "late")) != [.expired])
+            #expect(try await driver.record(try driver.receipt(of: dispatch, "late")) != [.expired])
             driver.clock.advance(1)
-            #expect(try await driver.take(try driver.receipt(of: dispatch, "late2")) == [.expired])
+            #expect(try await driver.record(try driver.receipt(of: dispatch, "late2")) == [.expired])
         },
         ReceiptBehavior("Concurrent copies of one receipt are counted once") { driver in
             let dispatch = try await driver.dispatch()
             let receipt = try driver.receipt(of: dispatch, "one")
             let counted = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for _ in 0..<20 {
-                    group.addTask { try await driver.store.take([receipt]) != [.repeated] }
+                    group.addTask { try await driver.store.record([receipt]) != [.repeated] }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
@@ -117,7 +117,7 @@ enum ReceiptStoreConformance {
             let dispatch = try await driver.dispatch(recipients: 150)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<200 {
-                    group.addTask { _ = try await driver.take(try driver.receipt(of: dispatch)) }
+                    group.addTask { _ = try await driver.record(try driver.receipt(of: dispatch)) }
                 }
                 try await group.waitForAll()
             }
@@ -130,7 +130,7 @@ enum ReceiptStoreConformance {
             let dispatch = try await driver.dispatch()
             let sentAt = driver.clock.now
             driver.clock.advance(100)
-            let statuses = try await driver.take(try driver.receipt(of: dispatch, "a", attach: 0.5, age: 95.5))
+            let statuses = try await driver.record(try driver.receipt(of: dispatch, "a", attach: 0.5, age: 95.5))
             #expect(statuses == [.counted(sendToAttachSeconds: 4.5)])
             let campaign = try await driver.campaign()
             #expect(campaign.sendToAttach?.max == 4.5 && campaign.attach?.max == 0.5)
@@ -140,13 +140,13 @@ enum ReceiptStoreConformance {
             let dispatch = try await driver.dispatch()
             let sentAt = driver.clock.now
             driver.clock.advance(5)
-            let statuses = try await driver.take(try driver.receipt(of: dispatch, age: 3_600))
+            let statuses = try await driver.record(try driver.receipt(of: dispatch, age: 3_600))
             #expect(statuses == [.counted(sendToAttachSeconds: 0)])
             #expect(try await driver.campaign().firstArrivalAt == sentAt)
         },
         ReceiptBehavior("A receipt of text alone has no time to attach") { driver in
             let dispatch = try await driver.dispatch()
-            _ = try await driver.take(try driver.receipt(of: dispatch, "t", .text, attach: 29))
+            _ = try await driver.record(try driver.receipt(of: dispatch, "t", .text, attach: 29))
             let campaign = try await driver.campaign()
             #expect(campaign.sendToAttach == nil && campaign.attach == nil && campaign.firstArrivalAt != nil)
         },
@@ -154,7 +154,7 @@ enum ReceiptStoreConformance {
             let dispatch = try await driver.dispatch(recipients: 1_000)
             driver.clock.advance(1_000)
             // 0.1 s, 0.2 s … 100 s
-            _ = try await driver.store.take(
+            _ = try await driver.store.record(
                 try (1...1_000).map { number in
                     let seconds = Double(number) / 10
                     return try driver.receipt(

@@ -53,7 +53,7 @@ struct HostileValueTests {
 
     @Test(arguments: numbers, numbers)
     func `Extreme times do not crash a lane decision`(number: Int64, now: Int64) throws {
-        let delivery = LaneDelivery(job: .make(), lane: .normal, reply: "", number: .max, count: .max)
+        let delivery = LaneDelivery(job: .make(), lane: .normal, reply: "", sequence: .max, count: .max)
         let moment = StoreMoment(wall: now, steady: abs(now / 2), bootID: "")
         for state in ["queued", "running"] {
             for wait in 0...2 {

@@ -138,7 +138,7 @@ final class ClusterLoad: Sendable {
         try await pollUntil("an upload is stored", seconds: 120) {
             guard let begun = try? await queue.beginUpload() else { return false }
             try Data(count: count).write(to: URL(fileURLWithPath: begun.path))
-            let stored = try? await queue.keep(begun, bytes: count, sha256: digest)
+            let stored = try? await queue.store(begun, bytes: count, sha256: digest)
             if stored == nil { await queue.discard(begun) }
             return stored != nil
         }

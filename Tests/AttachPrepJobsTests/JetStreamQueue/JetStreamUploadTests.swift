@@ -34,7 +34,7 @@ import Testing
 
     private func keep() async throws -> Upload {
         let begun = try await begin(Self.bytes)
-        return try await one.queue.keep(begun, bytes: Self.bytes.count, sha256: sha256(Self.bytes))
+        return try await one.queue.store(begun, bytes: Self.bytes.count, sha256: sha256(Self.bytes))
     }
 
     private func contents(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
@@ -84,7 +84,7 @@ import Testing
 
     @Test func `A copy with another digest is not used`() async throws {
         let begun = try await begin(Self.bytes)
-        let upload = try await one.queue.keep(begun, bytes: Self.bytes.count, sha256: sha256([]))
+        let upload = try await one.queue.store(begun, bytes: Self.bytes.count, sha256: sha256([]))
         let other = try await another()
         let found = try #require(try await other.queue.upload(upload.id))
         let error = await #expect(throws: AttachPrepError.self) { try await other.queue.file(of: found) }
@@ -113,7 +113,7 @@ import Testing
     @Test func `A file of another length than announced is not stored`() async throws {
         let begun = try await begin(Array("sound".utf8))
         await #expect(throws: AttachPrepError.self) {
-            try await one.queue.keep(begun, bytes: 6, sha256: sha256([]))
+            try await one.queue.store(begun, bytes: 6, sha256: sha256([]))
         }
         #expect(try await one.queue.upload(begun.id) == nil)
         #expect(try await messageCount() == 0)
@@ -137,7 +137,7 @@ import Testing
         let begun = try await begin(Self.bytes)
         one.server.kill()
         let error = await #expect(throws: AttachPrepError.self) {
-            try await one.queue.keep(begun, bytes: Self.bytes.count, sha256: sha256(Self.bytes))
+            try await one.queue.store(begun, bytes: Self.bytes.count, sha256: sha256(Self.bytes))
         }
         #expect(error?.code == .queueUnavailable)
     }

@@ -23,7 +23,7 @@ import Testing
         _ job: VersionedJob?, count: Int = 1, isHeld: Bool = false, hasWaited: Bool = false
     ) -> LaneDecision {
         let delivery = LaneDelivery(
-            job: .make(), lane: .normal, reply: "", number: 1, count: count, hasWaited: hasWaited)
+            job: .make(), lane: .normal, reply: "", sequence: 1, count: count, hasWaited: hasWaited)
         return LaneDecision(job, delivery, isHeld: isHeld, leaseMilliseconds: 15_000, at: Self.moment)
     }
 

@@ -41,7 +41,7 @@ import Testing
             let receiptService = ReceiptService(store: sqlite.store, key: .random(), baseURL: base)
             let receipt = try await receiptService.receipt(campaign: nil, recipients: 3, sentAt: sqlite.clock.now)
             #expect(receipt.url == "https://push.example/a/v1/receipts")
-            let statuses = try await receiptService.take([try receiptService.arrival(report(receipt, "a"))])
+            let statuses = try await receiptService.record([try receiptService.arrival(report(receipt, "a"))])
             #expect(statuses == [.counted(sendToAttachSeconds: 0)])
         }
         #expect(try await sqlite.store.campaign(.standard)?.arrivals == 2)
@@ -68,7 +68,7 @@ import Testing
             report(receipt, "a"), report(receipt, "a"), report(receipt, "b", .text), report(receipt, "c"),
             report(receipt, "d"),
         ]
-        _ = try await receiptService.take(try reports.map { try receiptService.arrival($0) })
+        _ = try await receiptService.record(try reports.map { try receiptService.arrival($0) })
         #expect(throws: AttachPrepError.self) {
             try receiptService.arrival(report(PushReceipt(url: "", token: "x"), "a"))
         }

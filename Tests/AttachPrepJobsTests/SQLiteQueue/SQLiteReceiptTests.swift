@@ -24,12 +24,12 @@ import Testing
         let before = try await SQLiteUnderTest(folder: folder, clock: clock)
         let driver = before.receipts
         let dispatch = try await driver.dispatch(recipients: 2)
-        _ = try await driver.take(try driver.receipt(of: dispatch, "one"))
+        _ = try await driver.record(try driver.receipt(of: dispatch, "one"))
         let campaign = try await driver.campaign()
         await before.store.close()
         let after = try await SQLiteUnderTest(folder: folder, clock: clock)
         #expect(try await after.store.campaign(dispatch.campaign) == campaign)
-        let statuses = try await after.store.take([
+        let statuses = try await after.store.record([
             try driver.receipt(of: dispatch, "one"), try driver.receipt(of: dispatch, "two"),
             try driver.receipt(of: dispatch, "three"),
         ])
@@ -41,7 +41,7 @@ import Testing
         let service = try await SQLiteUnderTest()
         let command = try await SQLiteUnderTest(folder: service.folder, clock: service.clock, role: .command)
         let dispatch = try await command.receipts.dispatch()
-        #expect(try await service.store.take([try service.receipts.receipt(of: dispatch)]) != [.expired])
+        #expect(try await service.store.record([try service.receipts.receipt(of: dispatch)]) != [.expired])
         #expect(try await command.receipts.campaign().arrivals == 1)
     }
 
@@ -74,7 +74,7 @@ import Testing
         let sqlite = try await SQLiteUnderTest(folder: folder, role: role)
         #expect(try await sqlite.driver.job(job).state == .queued)
         let dispatch = try await sqlite.receipts.dispatch()
-        _ = try await sqlite.store.take([try sqlite.receipts.receipt(of: dispatch)])
+        _ = try await sqlite.store.record([try sqlite.receipts.receipt(of: dispatch)])
         #expect(try await sqlite.receipts.campaign().arrivals == 1)
         let made = (old: try await schema(folder), fresh: try await schema(fresh.folder))
         #expect(made.old == made.fresh && made.old.count > 30)
@@ -108,17 +108,17 @@ import Testing
         let sqlite = try await SQLiteUnderTest()
         let driver = sqlite.receipts
         let old = try await driver.dispatch(recipients: 2_000)
-        _ = try await driver.store.take(try (0..<1_300).map { try driver.receipt(of: old, "\($0)") })
+        _ = try await driver.store.record(try (0..<1_300).map { try driver.receipt(of: old, "\($0)") })
         sqlite.clock.advance(Limits.dispatchSeconds - 10)
         let young = try await driver.dispatch()
-        _ = try await driver.take(try driver.receipt(of: young, "young"))
+        _ = try await driver.record(try driver.receipt(of: young, "young"))
         #expect(try await sqlite.store.sweep().receipts == 0)
         sqlite.clock.advance(10)
         #expect(try await sqlite.store.sweep().receipts == 1_300)
         #expect(try await rows(sqlite.folder, "receipt") == 1)
         #expect(try await rows(sqlite.folder, "dispatch") == 1)
-        #expect(try await driver.take(try driver.receipt(of: old, "0")) == [.expired])
-        #expect(try await driver.take(try driver.receipt(of: young, "young")) == [.repeated])
+        #expect(try await driver.record(try driver.receipt(of: old, "0")) == [.expired])
+        #expect(try await driver.record(try driver.receipt(of: young, "young")) == [.repeated])
         let campaign = try await driver.campaign()
         #expect(campaign.arrivals == 1_301 && campaign.recipients == 2_010 && campaign.sendToAttach?.count == 1_301)
     }
@@ -127,7 +127,7 @@ import Testing
         let sqlite = try await SQLiteUnderTest()
         for number in 0..<25 { _ = try await sqlite.receipts.dispatch("c\(number)") }
         let late = try await sqlite.receipts.dispatch("late")
-        _ = try await sqlite.receipts.take(try sqlite.receipts.receipt(of: late))
+        _ = try await sqlite.receipts.record(try sqlite.receipts.receipt(of: late))
         sqlite.clock.advance(Limits.campaignSeconds - 5)
         _ = try await sqlite.receipts.dispatch("late")
         sqlite.clock.advance(5)
@@ -145,7 +145,7 @@ import Testing
         let planned = try Dispatch(campaign: .standard, sentAt: sqlite.clock.now + 7 * day, recipients: 1)
         let endless = try Dispatch(campaign: .standard, sentAt: .distantFuture, recipients: 1)
         let ancient = try Dispatch(campaign: .standard, sentAt: .distantPast, recipients: 1)
-        for dispatch in [planned, endless, ancient] { try await sqlite.store.keep(dispatch) }
+        for dispatch in [planned, endless, ancient] { try await sqlite.store.store(dispatch) }
         sqlite.clock.advance(Limits.dispatchSeconds)
         _ = try await sqlite.store.sweep()
         #expect(try await rows(sqlite.folder, "dispatch") == 2)
@@ -161,8 +161,8 @@ import Testing
         let sqlite = try await SQLiteUnderTest()
         for date in [Date.distantPast, .distantFuture, Date(timeIntervalSince1970: -1e30)] {
             let dispatch = try Dispatch(campaign: .standard, sentAt: date, recipients: 1)
-            try await sqlite.store.keep(dispatch)
-            _ = try await sqlite.store.take([try sqlite.receipts.receipt(of: dispatch)])
+            try await sqlite.store.store(dispatch)
+            _ = try await sqlite.store.record([try sqlite.receipts.receipt(of: dispatch)])
         }
         let campaign = try #require(try await sqlite.store.campaign(.standard))
         #expect(campaign.arrivals == 3 && campaign.sendToAttach?.count == 3)
@@ -181,7 +181,7 @@ import Testing
                 try driver.receipt(of: dispatch, "\(number)", attach: .random(in: 0...30), age: .random(in: 0...86_400))
             }
             let begin = ContinuousClock.now
-            _ = try await driver.store.take(receipts)
+            _ = try await driver.store.record(receipts)
             seconds += (ContinuousClock.now - begin) / .seconds(1)
         }
         let begin = ContinuousClock.now

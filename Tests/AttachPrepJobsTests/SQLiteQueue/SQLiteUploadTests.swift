@@ -10,7 +10,7 @@ import Testing
     private func keep(_ sqlite: SQLiteUnderTest) async throws -> Upload {
         let begun = try await sqlite.store.beginUpload()
         try Data("sound".utf8).write(to: URL(fileURLWithPath: begun.path))
-        return try await sqlite.store.keep(begun, bytes: 5, sha256: "abc")
+        return try await sqlite.store.store(begun, bytes: 5, sha256: "abc")
     }
 
     @Test func `An upload is kept for a day`() async throws {
@@ -49,7 +49,7 @@ import Testing
         let sqlite = try await SQLiteUnderTest()
         let begun = try await sqlite.store.beginUpload()
         await #expect(throws: AttachPrepError.self) {
-            try await sqlite.store.keep(begun, bytes: 5, sha256: "abc")
+            try await sqlite.store.store(begun, bytes: 5, sha256: "abc")
         }
         #expect(try await sqlite.store.upload(begun.id) == nil)
     }

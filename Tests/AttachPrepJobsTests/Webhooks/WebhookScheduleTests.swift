@@ -30,8 +30,8 @@ import Testing
         (1, 1, 5.0), (1, 60, 60), (1, 299, 299), (1, 300, 300), (1, 4_000, 300), (3, 60, 1_800), (9, 90_000, 86_400),
         (8, 90_000, 86_400),
     ])
-    func `Retry-After extends a delay up to the next step of the schedule`(tries: Int, asked: Int, waited: Double) {
-        #expect(schedule.delay(afterTries: tries, retryAfter: .seconds(asked), chance: 0) == waited)
+    func `Retry-After extends a delay up to the next step of the schedule`(tries: Int, requested: Int, waited: Double) {
+        #expect(schedule.delay(afterTries: tries, retryAfter: .seconds(requested), chance: 0) == waited)
     }
 
     @Test(arguments: [200, 201, 202, 204, 299])

@@ -9,15 +9,15 @@ import Testing
 /// Decisions about jobs whose process ended, as tables.
 struct CrashPolicyTests {
     @Test(arguments: [
-        (0, 0, CrashPolicy.Verdict.runs), (0, 1, .runs), (0, 4, .runs), (0, 5, .runsAlone), (0, 20, .runsAlone),
+        (0, 0, CrashPolicy.CrashDecision.runs), (0, 1, .runs), (0, 4, .runs), (0, 5, .runsAlone), (0, 20, .runsAlone),
         (0, 21, .lost), (1, 0, .runsAlone), (2, 0, .runsAlone), (2, 20, .runsAlone), (3, 0, .crashed),
         (3, 21, .crashed),
         (.max, .max, .crashed), (.min, .min, .runs),
     ])
     func `A job ends after three crashes, and kills are counted separately`(
-        crashes: Int, losses: Int, expected: CrashPolicy.Verdict
+        crashes: Int, losses: Int, expected: CrashPolicy.CrashDecision
     ) {
-        #expect(CrashPolicy.verdict(crashes: crashes, losses: losses) == expected)
+        #expect(CrashPolicy.decision(crashes: crashes, losses: losses) == expected)
     }
 
     @Test(arguments: [(1, 1_000), (2, 4_000), (3, 0), (.max, 0), (0, 1_000), (.min, 1_000)])
@@ -77,7 +77,7 @@ struct CrashPolicyTests {
         let first = RunRecord(folder: folder.path, marksCrashes: false)
         #expect(first.previousExit == .orderly)
         try first.begin()
-        first.note(worker: "host 1\nended")
+        first.record(worker: "host 1\nended")
         #expect(RunRecord(folder: folder.path, marksCrashes: false).previousExit == .unmarked)
         #expect(RunRecord(folder: folder.path, marksCrashes: false).previousWorker == "host 1ended")
         first.end()

@@ -80,7 +80,7 @@ import Testing
                 let upload = try await bench.store.beginUpload()
                 try image.write(to: URL(fileURLWithPath: upload.path))
                 let digest = SHA256.hash(data: image).map { String(format: "%02x", $0) }.joined()
-                let stored = try await bench.store.keep(upload, bytes: image.count, sha256: digest)
+                let stored = try await bench.store.store(upload, bytes: image.count, sha256: digest)
                 let job = try await bench.ended(try await enqueue("upload:\(stored.id)")[0])
                 #expect(job.result?.outcome == .passed)
                 #expect(job.result?.source.url == "upload:\(stored.id)")

@@ -325,7 +325,7 @@ import Testing
         let metrics = CountedMetrics()
         let counted = JobMetrics(factory: metrics)
         #expect(metrics.value("claims_refused_total") == 0)
-        for total in [3, 3, 2, 5] { counted.note(refusedClaims: total) }
+        for total in [3, 3, 2, 5] { counted.record(refusedClaims: total) }
         #expect(metrics.value("claims_refused_total") == 5)
     }
 
@@ -336,7 +336,7 @@ import Testing
         var statistics = PreparerStatistics(children: ChildReplacements(failed: 3, recycled: 1))
         statistics.failures = [.crash: 2, .sandbox: 1]
         (statistics.quarantine.strikes, statistics.quarantine.rejections) = (2, 5)
-        for _ in 0..<2 { counted.note(statistics) }
+        for _ in 0..<2 { counted.record(statistics) }
         #expect(metrics.value("media_children_restarted_total{reason=failed}") == 3)
         #expect(metrics.value("media_process_failures_total{cause=crash}") == 2)
         #expect(metrics.value("media_process_failures_total{cause=sandbox}") == 1)

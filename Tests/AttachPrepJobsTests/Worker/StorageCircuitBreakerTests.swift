@@ -27,8 +27,8 @@ import Testing
     @Test func `Jobs that fail together count as one failure`() {
         var breaker = StorageCircuitBreaker()
         #expect(breaker.allowance(at: start) == .all)
-        let first = breaker.fail(full, at: start)
-        let second = breaker.fail(full, at: start + .milliseconds(900))
+        let first = breaker.recordFailure(full, at: start)
+        let second = breaker.recordFailure(full, at: start + .milliseconds(900))
         #expect(first && !second)
         #expect(breaker.opening?.failures == 1)
         #expect(breaker.allowance(at: start + .milliseconds(999)) == .none)
@@ -37,23 +37,23 @@ import Testing
 
     @Test func `A failed trial doubles the pause, and a successful one closes the breaker`() {
         var breaker = StorageCircuitBreaker()
-        _ = breaker.fail(full, at: start)
-        let again = breaker.fail(full, at: start + .seconds(1))
+        _ = breaker.recordFailure(full, at: start)
+        let again = breaker.recordFailure(full, at: start + .seconds(1))
         #expect(!again)
         #expect(breaker.allowance(at: start + .seconds(2)) == .none)
-        let (closed, closedBefore) = (breaker.succeed(), breaker.succeed())
+        let (closed, closedBefore) = (breaker.recordSuccess(), breaker.recordSuccess())
         #expect(closed && !closedBefore)
         #expect(breaker.allowance(at: start + .seconds(2)) == .all)
-        let isFirst = breaker.fail(full, at: start + .seconds(4))
+        let isFirst = breaker.recordFailure(full, at: start + .seconds(4))
         #expect(isFirst)
         #expect(breaker.opening?.failures == 1)
     }
 
     @Test func `A new reason is reported`() {
         var breaker = StorageCircuitBreaker()
-        _ = breaker.fail(full, at: start)
+        _ = breaker.recordFailure(full, at: start)
         let readOnly = ManifestError(AttachPrepError(.outputNotWritable, "The disk is read-only."))
-        let isNew = breaker.fail(readOnly, at: start + .seconds(1))
+        let isNew = breaker.recordFailure(readOnly, at: start + .seconds(1))
         #expect(isNew)
         #expect(breaker.opening?.reason == "The disk is read-only.")
     }

@@ -123,8 +123,8 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
 
     func beginUpload() async throws -> UploadInProgress { try await available().beginUpload() }
 
-    func keep(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
-        try await available().keep(upload, bytes: bytes, sha256: sha256)
+    func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
+        try await available().store(upload, bytes: bytes, sha256: sha256)
     }
 
     func discard(_ upload: UploadInProgress) async { await store.discard(upload) }

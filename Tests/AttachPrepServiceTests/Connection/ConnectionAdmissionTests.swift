@@ -35,7 +35,7 @@ struct ConnectionAdmissionTests {
         activities: [ConnectionActivity], evicted: Int?
     ) {
         let open = activities.enumerated().map { Admission.Open(id: $0.offset, client: nil, activity: $0.element) }
-        #expect(Admission.victim(among: open, at: Self.now) == evicted)
+        #expect(Admission.connectionToEvict(among: open, at: Self.now) == evicted)
     }
 
     private func admission(

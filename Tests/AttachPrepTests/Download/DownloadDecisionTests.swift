@@ -11,11 +11,11 @@ import Testing
     @Test(arguments: [
         (200, ResponseVerdict.whole(total: 10)), (203, .whole(total: 10)), (301, .redirect(location: "/b")),
         (302, .redirect(location: "/b")), (303, .redirect(location: "/b")), (307, .redirect(location: "/b")),
-        (308, .redirect(location: "/b")), (300, .refused(status: 300)), (304, .refused(status: 304)),
-        (400, .refused(status: 400)), (401, .refused(status: 401)), (403, .refused(status: 403)),
+        (308, .redirect(location: "/b")), (300, .rejected(status: 300)), (304, .rejected(status: 304)),
+        (400, .rejected(status: 400)), (401, .rejected(status: 401)), (403, .rejected(status: 403)),
         (404, .gone(status: 404)),
         (410, .gone(status: 410)), (408, .busy(status: 408)), (425, .busy(status: 425)), (429, .busy(status: 429)),
-        (416, .refused(status: 416)), (500, .busy(status: 500)), (503, .busy(status: 503)), (599, .busy(status: 599)),
+        (416, .rejected(status: 416)), (500, .busy(status: 500)), (503, .busy(status: 503)), (599, .busy(status: 599)),
     ])
     func `Each status has one meaning`(status: Int, verdict: ResponseVerdict) {
         let head = ResponseHead(status: status, [("content-length", "10"), ("location", "/b")])
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `A redirect without a location is an error`() {
-        #expect(ResponseVerdict(ResponseHead(status: 302), resuming: nil) == .refused(status: 302))
+        #expect(ResponseVerdict(ResponseHead(status: 302), resuming: nil) == .rejected(status: 302))
     }
 
     @Test func `The length of an encoded body is not the file's length`() {
@@ -53,7 +53,7 @@ import Testing
         #expect(ResponseVerdict(ResponseHead(status: 416), resuming: try point()) == .unusableRange)
     }
 
-    @Test(arguments: [("bytes 0-9/10", ResponseVerdict.whole(total: 10)), ("bytes 0-4/10", .refused(status: 206))])
+    @Test(arguments: [("bytes 0-9/10", ResponseVerdict.whole(total: 10)), ("bytes 0-4/10", .rejected(status: 206))])
     func `An unrequested range is accepted only if it is the whole file`(range: String, verdict: ResponseVerdict) {
         #expect(ResponseVerdict(ResponseHead(status: 206, [("content-range", range)]), resuming: nil) == verdict)
     }
@@ -89,8 +89,8 @@ import Testing
         code: CurlCode, hasHead: Bool, error: ErrorCode, isRetried: Bool
     ) {
         let curlError = CurlError(interface: .easy, rawCode: code.rawValue, operation: "transfer", text: "")
-        let outcome = DownloadExchange.Outcome()
-        switch DownloadDecision(after: .failed(curlError), outcome, facts(hasHead: hasHead)) {
+        let received = DownloadExchange.Received()
+        switch DownloadDecision(after: .failed(curlError), received, facts(hasHead: hasHead)) {
         case .retry(let failure): #expect(failure.code == error && isRetried)
         case .fail(let failure): #expect(failure.code == error && !isRetried)
         case let step: Issue.record("\(step)")
@@ -106,8 +106,8 @@ import Testing
     }
 
     @Test func `A status takes precedence over how the connection ended`() {
-        let outcome = DownloadExchange.Outcome(head: ResponseHead(status: 404), verdict: .gone(status: 404))
-        guard case .fail(let error) = DownloadDecision(after: .stalled, outcome, facts()) else {
+        let received = DownloadExchange.Received(head: ResponseHead(status: 404), verdict: .gone(status: 404))
+        guard case .fail(let error) = DownloadDecision(after: .stalled, received, facts()) else {
             Issue.record("unexpected step")
             return
         }
@@ -115,8 +115,8 @@ import Testing
     }
 
     @Test func `A range that ends early is truncated`() {
-        let outcome = DownloadExchange.Outcome(head: ResponseHead(status: 206), verdict: .continuation(total: 200))
-        guard case .retry(let error) = DownloadDecision(after: .completed, outcome, facts()) else {
+        let received = DownloadExchange.Received(head: ResponseHead(status: 206), verdict: .continuation(total: 200))
+        guard case .retry(let error) = DownloadDecision(after: .completed, received, facts()) else {
             Issue.record("unexpected step")
             return
         }
@@ -149,7 +149,7 @@ import Testing
     @Test(arguments: ["bytes 0-9223372036854775807/*", "bytes 0-9223372036854775806/9223372036854775807"])
     func `The largest possible range does not overflow`(range: String) {
         let verdict = ResponseVerdict(ResponseHead(status: 206, [("content-range", range)]), resuming: nil)
-        #expect(verdict == (range.hasSuffix("*") ? .refused(status: 206) : .whole(total: .max)))
+        #expect(verdict == (range.hasSuffix("*") ? .rejected(status: 206) : .whole(total: .max)))
     }
 
     private func point() throws -> ResumePoint {

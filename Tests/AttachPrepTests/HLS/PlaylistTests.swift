@@ -62,7 +62,7 @@ struct PlaylistTests {
 
     @Test func `A missing segment is marked`() throws {
         let list = try media("#EXT-X-GAP", "#EXTINF:4,", "a.ts", "#EXTINF:4,", "b.ts")
-        #expect(list.segments.map(\.isMissing) == [true, false])
+        #expect(list.segments.map(\.isGap) == [true, false])
     }
 
     @Test func `An initialization section applies to all following segments`() throws {
@@ -162,8 +162,8 @@ struct PlaylistTests {
             "#EXT-X-STREAM-INF:BANDWIDTH=800000,\(codecs)", "unknown",
             "#EXT-X-STREAM-INF:BANDWIDTH=7000000,RESOLUTION=1920x1080,\(codecs)", "1080",
             "#EXT-X-STREAM-INF:BANDWIDTH=900000,RESOLUTION=640x360,CODECS=\"vp09.00,mp4a.40.2\"", "vp9")
-        let budget = bytesMax.map { VariantBudget(bytesMax: $0, seconds: seconds) }
-        #expect(VariantChoice.ranked(list, within: budget).first?.variant.bandwidth == kilobits * 1_000)
+        let limits = bytesMax.map { VariantLimits(bytesMax: $0, seconds: seconds) }
+        #expect(VariantChoice.ranked(list, within: limits).first?.variant.bandwidth == kilobits * 1_000)
     }
 
     @Test func `After the best variant the next smaller ones are tried, then larger ones`() throws {
@@ -171,7 +171,7 @@ struct PlaylistTests {
             "#EXT-X-STREAM-INF:BANDWIDTH=100000", "a", "#EXT-X-STREAM-INF:BANDWIDTH=200000", "b",
             "#EXT-X-STREAM-INF:BANDWIDTH=300000", "c", "#EXT-X-STREAM-INF:BANDWIDTH=400000", "d")
         let found = { (bytes: Int) in
-            VariantChoice.ranked(list, within: VariantBudget(bytesMax: bytes, seconds: 8)).map(\.variant.bandwidth)
+            VariantChoice.ranked(list, within: VariantLimits(bytesMax: bytes, seconds: 8)).map(\.variant.bandwidth)
         }
         #expect(found(300_000) == [300_000, 200_000, 100_000] && found(200_000) == [200_000, 100_000, 300_000])
         #expect(VariantChoice.ranked(list).map(\.variant.bandwidth) == [100_000, 200_000, 300_000])
@@ -187,8 +187,8 @@ struct PlaylistTests {
     ) {
         var request = AttachmentRequest(source: "https://cdn.example/a.m3u8")
         (request.network, request.deviceBudgetSeconds, request.bytesMax) = (network, seconds, own)
-        #expect(VariantBudget(request)?.bytesMax == expected)
-        #expect(network == nil || VariantBudget(request)?.seconds == 60)
+        #expect(VariantLimits(request)?.bytesMax == expected)
+        #expect(network == nil || VariantLimits(request)?.seconds == 60)
     }
 
     // MARK: Clips

@@ -122,7 +122,7 @@ import Testing
         let media = try ScriptedMediaProcess.python(RenderedMedia())
         try await expectEnded(
             "receive()\nwhile True: reply(1, {'progress': {'_0': \(media)}})",
-            .render(RenderRequest(format: .png, picture: .still)))
+            .render(RenderRequest(format: .png, frameSelection: .still)))
     }
 
     @Test func `An answer of another kind is rejected`() async throws {
@@ -187,7 +187,7 @@ import Testing
         media.thumbnail = RenderedImage(type: .jpeg, width: 3, height: 2, bytes: 7)
         let answer = "{'answer': {'_0': {'rendered': {'_0': \(try ScriptedMediaProcess.python(media))}}}}"
         let script = "receive(); reply(1, \(answer)); pause()"
-        var request = RenderRequest(format: .png, picture: .still)
+        var request = RenderRequest(format: .png, frameSelection: .still)
         try await expectEnded(script, .render(request))
         request.thumbnail = ThumbnailRendition(width: 3, height: 3, fit: .contain)
         try await expectEnded(script, .render(request))

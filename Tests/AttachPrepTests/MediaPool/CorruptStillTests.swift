@@ -155,7 +155,7 @@ import Testing
         do {
             let media = try await pool.inspect(
                 InspectRequest(format: format, decodesStills: false), source: source, deadline: deadline)
-            var request = RenderRequest(format: format, picture: media.isAnimated ? .animationFrame(0) : .still)
+            var request = RenderRequest(format: format, frameSelection: media.isAnimated ? .animationFrame(0) : .still)
             request.thumbnail = ThumbnailRendition(width: side, height: side, fit: .contain)
             _ = try await pool.render(request, source: source, outputs: [output], deadline: deadline)
             return "passed"

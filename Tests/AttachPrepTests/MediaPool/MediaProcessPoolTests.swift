@@ -64,7 +64,7 @@ struct MediaProcessPoolTests {
         let output = open(try folder.write(bytes, to: "thumbnail"), O_RDWR | O_CLOEXEC)
         let source = sample("grid.png")
         defer { for descriptor in [output, source] { close(descriptor) } }
-        var request = RenderRequest(format: .png, picture: .still)
+        var request = RenderRequest(format: .png, frameSelection: .still)
         request.thumbnail = ThumbnailRendition(width: 3, height: 3, fit: .contain)
         try await child.withPool { pool in
             let rendered = try await pool.render(

@@ -33,7 +33,7 @@ struct EarlyProcessingPolicyTests {
     func `A movie that may have its index at the front is inspected early`(format: MediaFormat) throws {
         let request = AttachmentRequest(source: "https://cdn.example/a")
         let query = InspectStep.query(format: format, bytes: 5_000_000, for: request)
-        #expect(EarlyProcessingPolicy.work(format, bytes: 5_000_000, for: request) == .inspection(query))
+        #expect(EarlyProcessingPolicy.plannedWork(format, bytes: 5_000_000, for: request) == .inspection(query))
         #expect(query.expected != nil && query.arrivingBytes == nil)
     }
 
@@ -44,25 +44,25 @@ struct EarlyProcessingPolicyTests {
         (media.width, media.height, media.frames) = (4000, 3000, 1)
         let plan = PreparationPlan(media: media, bytes: 5_000_000, request: request)
         #expect(
-            EarlyProcessingPolicy.work(format, bytes: 5_000_000, for: request) == plan.images.map(EarlyWork.thumbnail))
+            EarlyProcessingPolicy.plannedWork(format, bytes: 5_000_000, for: request)
+                == plan.images.map(EarlyWork.thumbnail))
         #expect(plan.images != nil)
     }
 
     @Test(arguments: [MediaFormat.webp, .heic, .matroska, .avi, .mp3, .gif])
     func `Other formats are not processed early`(format: MediaFormat) {
-        #expect(
-            EarlyProcessingPolicy.work(format, bytes: 1_000_000, for: AttachmentRequest(source: "https://a.example/"))
-                == nil)
+        let request = AttachmentRequest(source: "https://a.example/")
+        #expect(EarlyProcessingPolicy.plannedWork(format, bytes: 1_000_000, for: request) == nil)
     }
 
     @Test func `An image that needs more than a thumbnail is not processed early`() throws {
         var cropped = AttachmentRequest(source: "https://a.example/")
         cropped.options.crop = .part(try ClippingRect(x: 0, y: 0, width: 0.5, height: 1))
-        #expect(EarlyProcessingPolicy.work(.jpeg, bytes: 1_000_000, for: cropped) == nil)
+        #expect(EarlyProcessingPolicy.plannedWork(.jpeg, bytes: 1_000_000, for: cropped) == nil)
         var display = AttachmentRequest(source: "https://a.example/")
         display.rendition = .display
-        #expect(EarlyProcessingPolicy.work(.jpeg, bytes: 9_000_000, for: display) == nil)
+        #expect(EarlyProcessingPolicy.plannedWork(.jpeg, bytes: 9_000_000, for: display) == nil)
         let large = AttachmentRequest(source: "https://a.example/")
-        #expect(EarlyProcessingPolicy.work(.jpeg, bytes: Limits.imageBytesMax + 1, for: large) == nil)
+        #expect(EarlyProcessingPolicy.plannedWork(.jpeg, bytes: Limits.imageBytesMax + 1, for: large) == nil)
     }
 }

@@ -60,7 +60,7 @@ struct RenderSequenceTests {
 
     /// The default thumbnail of a movie of ten seconds.
     private func expected(_ format: MediaFormat, at seconds: Double = 5) -> RenderRequest {
-        var request = RenderRequest(format: format, picture: .movieTime(seconds))
+        var request = RenderRequest(format: format, frameSelection: .movieTime(seconds))
         request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
         return request
     }
@@ -148,9 +148,9 @@ struct RenderSequenceTests {
     @Test func `If the requested frame takes too long, the first one is shown, and the requested time is kept`()
         async throws
     {
-        let engine = FakeEngine(movie(), [tooLate { $0.picture == .movieTime(8) && $0.thumbnail != nil }])
+        let engine = FakeEngine(movie(), [tooLate { $0.frameSelection == .movieTime(8) && $0.thumbnail != nil }])
         let manifest = try await prepare(engine) { $0.options.thumbnailTime = .at(8) }
-        #expect(engine.renders.map(\.picture) == [.movieTime(8), .movieTime(0), .movieTime(8)])
+        #expect(engine.renders.map(\.frameSelection) == [.movieTime(8), .movieTime(0), .movieTime(8)])
         #expect(manifest.outcome == .bestAttempt && manifest.thumbnail?.time == 0)
         #expect(manifest.options?.thumbnailTime == .movie(MovieTime(seconds: 8)))
     }
@@ -210,7 +210,7 @@ struct RenderSequenceTests {
     @Test func `The time of the frame that was found is requested and emitted`() async throws {
         let engine = FakeEngine(movie())
         let manifest = try await prepare(engine) { $0.options.thumbnailTime = .auto }
-        #expect(engine.renders.map(\.picture) == [.representative, .movieTime(7)])
+        #expect(engine.renders.map(\.frameSelection) == [.representative, .movieTime(7)])
         #expect(manifest.options?.thumbnailTime == .movie(MovieTime(seconds: 7)))
     }
 }

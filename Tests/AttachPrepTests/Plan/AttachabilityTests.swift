@@ -84,8 +84,8 @@ struct AttachabilityTests {
 
     @Test(arguments: cases) func `A file's container and codecs decide whether iOS can attach it`(row: Case) {
         switch Attachability(row.media) {
-        case .native(let type): #expect(type == row.expected)
-        case .foreign(let reason): #expect(row.expected == nil, "\(reason)")
+        case .attachable(let type): #expect(type == row.expected)
+        case .notAttachable(let reason): #expect(row.expected == nil, "\(reason)")
         }
     }
 }

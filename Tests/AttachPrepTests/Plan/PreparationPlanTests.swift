@@ -122,24 +122,24 @@ struct PreparationPlanTests {
 
     @Test func `Without a time, the middle of a movie or animation is shown and no time is emitted`() {
         let movie = PreparationPlan(media: movie(), bytes: 10, request: request())
-        #expect(movie.images?.picture == .movieTime(2) && movie.thumbnailTime == nil)
+        #expect(movie.images?.frameSelection == .movieTime(2) && movie.thumbnailTime == nil)
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: request())
-        #expect(animation.images?.picture == .animationFrame(3) && animation.thumbnailTime == nil)
+        #expect(animation.images?.frameSelection == .animationFrame(3) && animation.thumbnailTime == nil)
     }
 
     @Test func `A requested time is shown and emitted`() {
         let requested = request { $0.options.thumbnailTime = .at(3) }
         let movie = PreparationPlan(media: movie(), bytes: 10, request: requested)
-        #expect(movie.images?.picture == .movieTime(3))
+        #expect(movie.images?.frameSelection == .movieTime(3))
         #expect(movie.thumbnailTime == .movie(MovieTime(seconds: 3)))
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: requested)
-        #expect(animation.images?.picture == .animationFrame(3) && animation.thumbnailTime == .frame(3))
+        #expect(animation.images?.frameSelection == .animationFrame(3) && animation.thumbnailTime == .frame(3))
     }
 
     @Test func `A time past the end shows the last frame, emits its time, and warns`() {
         let requested = request { $0.options.thumbnailTime = .at(99) }
         let movie = PreparationPlan(media: movie(), bytes: 10, request: requested)
-        #expect(movie.images?.picture == .movieTime(4))
+        #expect(movie.images?.frameSelection == .movieTime(4))
         #expect(movie.thumbnailTime == .movie(MovieTime(seconds: 3.96)))
         #expect(movie.warnings.map(\.code) == [.timePastEnd])
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: requested)
@@ -181,7 +181,7 @@ struct PreparationPlanTests {
         #expect(PreparationPlan(media: audio, bytes: 10, request: request()).images == nil)
         audio.hasCoverArt = true
         let plan = PreparationPlan(media: audio, bytes: 10, request: request { $0.options.crop = .part(rect) })
-        #expect(plan.images?.picture == .coverArt && plan.images?.crop == nil && !plan.emitsCrop)
+        #expect(plan.images?.frameSelection == .coverArt && plan.images?.crop == nil && !plan.emitsCrop)
     }
 
     @Test func `A file delivered unchanged with its location warns about it`() {

@@ -104,7 +104,7 @@ struct RenditionPlannerTests {
     func `An animation becomes a still of its first frame on request, with a warning and no time`(format: MediaFormat) {
         let plan = PreparationPlan(
             media: animation(format), bytes: 1000, request: request { $0.options.animation = .still })
-        #expect(plan.conversion == nil && plan.images?.picture == .animationFrame(0))
+        #expect(plan.conversion == nil && plan.images?.frameSelection == .animationFrame(0))
         #expect(plan.images?.attachment == .still(StillRendition(bytesMax: 10_000_000)))
         #expect(plan.warnings.map(\.code) == [.animationLost] && plan.thumbnailTime == nil && !plan.emitsShownTime)
     }
@@ -113,12 +113,12 @@ struct RenditionPlannerTests {
         let auto = request { $0.options.thumbnailTime = .auto }
         for media in [movie(.mpeg4, "h264"), animation(.webp)] {
             let plan = PreparationPlan(media: media, bytes: 10, request: auto)
-            #expect(plan.images?.picture == .representative && plan.emitsShownTime)
+            #expect(plan.images?.frameSelection == .representative && plan.emitsShownTime)
         }
         var still = InspectedMedia(format: .jpeg)
         still.frames = 1
         let plan = PreparationPlan(media: still, bytes: 10, request: auto)
-        #expect(plan.images?.picture == .still && !plan.emitsShownTime)
+        #expect(plan.images?.frameSelection == .still && !plan.emitsShownTime)
     }
 
     private func animation(_ format: MediaFormat) -> InspectedMedia {

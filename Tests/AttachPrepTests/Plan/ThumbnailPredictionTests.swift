@@ -40,7 +40,7 @@ struct ThumbnailPredictionTests {
             request: try #require(predicted(.mpeg4).thumbnail).request(format: .mpeg4, duration: 4),
             media: RenderedMedia())
         var planned = try #require(predicted(.mpeg4).planned)
-        planned.picture = .movieTime(1)
+        planned.frameSelection = .movieTime(1)
         #expect(!early.matches(planned))
         planned = try #require(predicted(.mpeg4).planned)
         planned.crop = .smart(.square)

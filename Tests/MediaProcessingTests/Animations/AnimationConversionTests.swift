@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `The position of the thumbnail's frame is reported`() throws {
-        let written = try RenderedAnimation(AnimationFixture.webP(), format: .webp, picture: .animationFrame(4))
+        let written = try RenderedAnimation(AnimationFixture.webP(), format: .webp, frameSelection: .animationFrame(4))
         #expect(written.media.attachmentPosition == .frame(4))
     }
 }

@@ -139,7 +139,7 @@ import Testing
             case .jpegXL: try AnimationFixture.jpegXL()
             default: try AnimationFixture.avif()
             }
-        let rendered = try RenderedStill(path, format: format, picture: .animationFrame(3), side: 48)
+        let rendered = try RenderedStill(path, format: format, frameSelection: .animationFrame(3), side: 48)
         #expect(rendered.media.sourcePosition == .frame(3))
         // The square is at 20, 8 in this frame: the overlay counts from 1.
         let color = try rendered.image(.thumbnail).color(atUnitX: 24.0 / 48, y: 12.0 / 32)

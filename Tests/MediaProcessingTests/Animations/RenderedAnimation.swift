@@ -13,9 +13,9 @@ struct RenderedAnimation {
 
     init(
         _ source: String, format: MediaFormat, bytesMax: Int = Limits.imageBytesMax, longSideMax: Int? = nil,
-        picture: FrameSelection = .animationFrame(0), seconds: Double = 60
+        frameSelection: FrameSelection = .animationFrame(0), seconds: Double = 60
     ) throws {
-        var request = RenderRequest(format: format, picture: picture)
+        var request = RenderRequest(format: format, frameSelection: frameSelection)
         request.attachment = .animation(AnimationRendition(bytesMax: bytesMax, longSideMax: longSideMax))
         path = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString).gif").path
         let input = open(source, O_RDONLY)

@@ -27,14 +27,14 @@ import Testing
         #expect(media.hasCoverArt)
         #expect(media.video == nil)
         let bytes = try withDescriptor(file) {
-            try CoverArt.picture(descriptor: $0, format: media.format, deadline: .now + .seconds(60))
+            try CoverArt.image(descriptor: $0, format: media.format, deadline: .now + .seconds(60))
         }
         #expect([[0x89, 0x50], [0xFF, 0xD8]].contains(Array(try #require(bytes).prefix(2))))
     }
 
     @Test func `Audio without cover art has none`() throws {
         let bytes = try withDescriptor(MovieFixture.attachableAudio[5].file()) {
-            try CoverArt.picture(descriptor: $0, format: .mp3, deadline: .now + .seconds(60))
+            try CoverArt.image(descriptor: $0, format: .mp3, deadline: .now + .seconds(60))
         }
         #expect(bytes == nil)
     }

@@ -12,7 +12,7 @@ struct RenderedAudio {
     private let folder: TemporaryFolder
 
     init(_ source: URL, _ format: MediaFormat, _ rendition: AudioRendition, seconds: Double = 60) throws {
-        var request = RenderRequest(format: format, picture: .coverArt)
+        var request = RenderRequest(format: format, frameSelection: .coverArt)
         request.attachment = .audio(rendition)
         folder = try TemporaryFolder()
         file = URL(fileURLWithPath: folder.path("audio.m4a"))

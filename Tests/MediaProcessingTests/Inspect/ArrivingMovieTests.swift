@@ -75,7 +75,7 @@ import Testing
                 pipe.send(ArrivalSignal.more.rawValue)
             }
             close(end)
-            if bytes == nil { pipe.send(ArrivalSignal.all.rawValue) }
+            if bytes == nil { pipe.send(ArrivalSignal.complete.rawValue) }
             pipe.closeWriteEnd()
         }
         writer.start()

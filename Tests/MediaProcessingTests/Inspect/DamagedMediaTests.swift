@@ -126,9 +126,9 @@ import Testing
         try withDescriptor(MovieFixture.attachableMovies[0].file()) { descriptor in
             let deadline = ContinuousClock.now + .seconds(60)
             let movie = try OpenMovie.open(descriptor, format: nil, isRecognized: true, deadline: deadline)
-            let budget = ValidationBudget(seconds: -1)
-            let packetInspection = try PacketInspection.run(movie, deadline: deadline, validation: budget)
-            #expect(budget.isSpent)
+            let timer = ValidationTimer(seconds: -1)
+            let packetInspection = try PacketInspection.run(movie, deadline: deadline, validation: timer)
+            #expect(timer.isSpent)
             #expect(try abs((packetInspection.times(of: #require(movie.video))?.end ?? 0) - 5) < 0.05)
         }
     }

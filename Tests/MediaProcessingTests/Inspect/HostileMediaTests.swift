@@ -144,7 +144,7 @@ import Testing
         let file = try GeneratedMedia.file("bomb.mp3", bytes: try tag + Data(contentsOf: audio))
         let media = try inspect(file, as: .mp3)
         #expect(media.kind == .audio && media.hasCoverArt && media.damage == nil)
-        let render = try RenderedStill(file.path, format: .mp3, picture: .coverArt)
+        let render = try RenderedStill(file.path, format: .mp3, frameSelection: .coverArt)
         #expect(render.media.thumbnail == nil)
     }
 

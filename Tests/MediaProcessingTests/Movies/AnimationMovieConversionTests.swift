@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 @Suite struct AnimationMovieConversionTests {
-    private func movie(_ picture: FrameSelection = .animationFrame(0)) throws -> RenderedMovie {
+    private func movie(_ frameSelection: FrameSelection = .animationFrame(0)) throws -> RenderedMovie {
         let source = try GeneratedMedia.file(
             "twelve.gif",
             "-f lavfi -i testsrc2=s=121x90:r=5:d=2.4 -f gif".split(separator: " ").map(String.init))
-        return try RenderedMovie(source, format: .gif, picture: picture)
+        return try RenderedMovie(source, format: .gif, frameSelection: frameSelection)
     }
 
     @Test

@@ -52,7 +52,7 @@ struct FrameExtractorDeadlineTests {
 
     @Test func `A render that returns another frame is degraded and reports its time`() throws {
         let folder = try TemporaryFolder()
-        var request = RenderRequest(format: .mpeg4, picture: .movieTime(4))
+        var request = RenderRequest(format: .mpeg4, frameSelection: .movieTime(4))
         request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
         let output = open(folder.path("thumbnail"), O_RDWR | O_CREAT, 0o644)
         defer { close(output) }

@@ -142,9 +142,9 @@ import Testing
     @Test
     func `The time of the requested frame is reported`() throws {
         let source = try GeneratedMedia.numbered("position.mkv", "-t 2 -an -c:v ffv1")
-        let inside = try RenderedMovie(source, format: .matroska, picture: .movieTime(1.2))
+        let inside = try RenderedMovie(source, format: .matroska, frameSelection: .movieTime(1.2))
         #expect(inside.media.attachmentPosition == .seconds(1.2))
-        let past = try RenderedMovie(source, format: .matroska, picture: .movieTime(9))
+        let past = try RenderedMovie(source, format: .matroska, frameSelection: .movieTime(9))
         #expect(past.media.attachmentPosition == .seconds(2))
     }
 

@@ -52,7 +52,7 @@ struct MovieIndexTests {
         let descriptors = [open(try Self.large().path, O_RDONLY), open(target.path, O_RDWR)]
         defer { for descriptor in descriptors { close(descriptor) } }
         let rendition = MovieRendition(bytesMax: Limits.movieBytesMax, copiesVideo: true, copiesAudio: true)
-        var request = RenderRequest(format: .quickTime, picture: .movieTime(0))
+        var request = RenderRequest(format: .quickTime, frameSelection: .movieTime(0))
         request.attachment = .movie(rendition)
         let clock = WorkClock(deadline: .now + .seconds(60))
         let output = OutputFile(descriptor: descriptors[1])
@@ -61,7 +61,7 @@ struct MovieIndexTests {
             isForCopy: true)
         let pass = MoviePass(
             source: source, output: output, bytesMax: rendition.bytesMax, clock: clock, canRestart: false)
-        let written = try pass.run(MoviePlan(picture: .copied, audio: .copied), indexBytes: reserve)
+        let written = try pass.run(MoviePlan(video: .copied, audio: .copied), indexBytes: reserve)
         let bytes = [UInt8](try Data(contentsOf: target))
         #expect(bytes.count == written.bytes)
         let (names, gap) = boxes(bytes)

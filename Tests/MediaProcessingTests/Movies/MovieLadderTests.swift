@@ -118,12 +118,12 @@ import Testing
 @Suite struct RateControllerTests {
     /// Encodes a movie in parts, each with its number of bytes at a rate factor of 0.
     private func run(_ parts: [Double], budget: Double, guess: Double) -> (bytes: Double, qualities: [Double]) {
-        var rateController = RateController(budget: budget, best: 16, curve: RateCurve(bytes: guess, at: 0))
+        var rateController = RateController(targetBytes: budget, best: 16, curve: RateCurve(bytes: guess, at: 0))
         var (spent, qualities): (Double, [Double]) = (0, [rateController.quality])
         for (index, part) in parts.enumerated() {
             let bytes = RateCurve(bytes: part, at: 0).bytes(at: rateController.quality)
             spent += bytes
-            _ = rateController.note(bytes: Int(bytes), share: Double(index + 1) / Double(parts.count))
+            _ = rateController.record(bytes: Int(bytes), share: Double(index + 1) / Double(parts.count))
             qualities.append(rateController.quality)
         }
         return (spent, qualities)

@@ -13,12 +13,12 @@ struct RenderedMovie {
     /// - Parameter source: A movie or an animation.
     init(
         _ source: URL, format: MediaFormat = .quickTime, copies: Bool = false, bytesMax: Int = Limits.movieBytesMax,
-        picture: FrameSelection = .movieTime(0), budget: Double = 60,
+        frameSelection: FrameSelection = .movieTime(0), budget: Double = 60,
         adjust: (inout MovieRendition) -> Void = { _ in }
     ) throws {
         var rendition = MovieRendition(bytesMax: bytesMax, copiesVideo: copies, copiesAudio: copies)
         adjust(&rendition)
-        var request = RenderRequest(format: format, picture: picture)
+        var request = RenderRequest(format: format, frameSelection: frameSelection)
         request.attachment = .movie(rendition)
         file = try GeneratedMedia.file("movie.mp4", bytes: [])
         let descriptors = [open(source.path, O_RDONLY), open(file.path, O_RDWR)]

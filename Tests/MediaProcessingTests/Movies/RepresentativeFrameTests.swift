@@ -52,7 +52,7 @@ struct RepresentativeFrameTests {
     private static func rendered(_ file: URL, _ format: MediaFormat = .mpeg4) throws -> (
         seconds: Double, still: RenderedStill
     ) {
-        var request = RenderRequest(format: format, picture: .representative)
+        var request = RenderRequest(format: format, frameSelection: .representative)
         request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
         let still = try RenderedStill(file.path, request)
         guard case .seconds(let seconds) = still.media.sourcePosition else {
@@ -126,7 +126,7 @@ struct RepresentativeFrameTests {
                 "-f", "lavfi", "-i", "color=black:s=160x120:r=10:d=2", "-f", "lavfi", "-i",
                 "testsrc2=s=160x120:r=10:d=2", "-filter_complex", "[0][1]overlay=enable='gt(t,1.25)'",
             ])
-        var request = RenderRequest(format: .gif, picture: .representative)
+        var request = RenderRequest(format: .gif, frameSelection: .representative)
         request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
         let still = try RenderedStill(file.path, request)
         guard case .frame(let number) = still.media.sourcePosition else {

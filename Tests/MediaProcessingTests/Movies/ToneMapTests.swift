@@ -7,8 +7,8 @@ import Testing
         map.sRGB(ofRGB16: (0..<3).flatMap { _ in [UInt8(code & 0xFF), UInt8(code >> 8)] })
     }
 
-    @Test(arguments: [StreamDescription.Transfer.perceptualQuantizer, .hybridLogGamma])
-    func `Black stays black and the peak becomes white`(transfer: StreamDescription.Transfer) {
+    @Test(arguments: [StreamDescription.TransferFunction.perceptualQuantizer, .hybridLogGamma])
+    func `Black stays black and the peak becomes white`(transfer: StreamDescription.TransferFunction) {
         let map = ToneMap(transfer)
         #expect(gray(0, map) == [0, 0, 0])
         // PQ: the code for 1,000 nits; HLG: the highest code.

@@ -41,7 +41,7 @@ struct DamagedJPEGTests {
             } + [
                 { _ = try RenderedStill(file, format: .jpeg, reencodes: true) },
                 { _ = try RenderedStill(file, format: .jpeg, crop: crop) },
-                { _ = try RenderedStill(file, RenderRequest(format: .jpeg, picture: .still)) },
+                { _ = try RenderedStill(file, RenderRequest(format: .jpeg, frameSelection: .still)) },
             ]
         return paths.map { path in
             do {
@@ -87,7 +87,7 @@ struct DamagedJPEGTests {
         #expect(media.width == 1600 && media.height == 1200)
         var rendition = StillRendition(bytesMax: Limits.imageBytesMax)
         rendition.isRepair = true
-        var request = RenderRequest(format: .jpeg, picture: .still)
+        var request = RenderRequest(format: .jpeg, frameSelection: .still)
         request.attachment = .still(rendition)
         request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
         let still = try RenderedStill(broken, request)
@@ -113,7 +113,7 @@ struct DamagedJPEGTests {
         let media = try inspect(broken)
         var rendition = StillRendition(bytesMax: Limits.imageBytesMax)
         rendition.isRepair = true
-        var request = RenderRequest(format: .jpeg, picture: .still)
+        var request = RenderRequest(format: .jpeg, frameSelection: .still)
         request.attachment = .still(rendition)
         let still = try RenderedStill(broken, request)
         #expect(still.media.attachment?.width == media.width && still.media.attachment?.height == media.height)

@@ -44,7 +44,7 @@ import Testing
         try VipsLibrary.start()
         let descriptor = open(file, O_RDONLY)
         defer { close(descriptor) }
-        return try HEIFDecoder.decode(source: descriptor, format: format, deadline: .now + .seconds(60))?.picture()
+        return try HEIFDecoder.decode(source: descriptor, format: format, deadline: .now + .seconds(60))?.image()
     }
 
     private static func renderedByLibheif(_ file: String) throws -> Image {

@@ -107,7 +107,7 @@ struct ImageLimitsTests {
         let file = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString)-wide.png").path
         try GeneratedMedia.run("vips", ["black", file, "50000", "100"])
         #expect(try Self.inspect(file, .png).width == 50_000)
-        var request = RenderRequest(format: .png, picture: .still)
+        var request = RenderRequest(format: .png, frameSelection: .still)
         request.attachment = .still(StillRendition(bytesMax: 1_000_000, longSideMax: 1280))
         request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
         request.crop = .smart(.square)
@@ -119,7 +119,7 @@ struct ImageLimitsTests {
         let file = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString)-large.jpg").path
         // A rotated image is in memory twice.
         try GeneratedMedia.run("vips", ["black", file, "10000", "8000"])
-        var request = RenderRequest(format: .jpeg, picture: .still)
+        var request = RenderRequest(format: .jpeg, frameSelection: .still)
         request.attachment = .still(StillRendition(bytesMax: 10_000_000))
         let upright = try RenderedStill(file, request)
         #expect(upright.media.attachment?.width == 10_000)

@@ -130,7 +130,7 @@ struct ImageRendererTests {
     }
 
     @Test func `A still over its limit loses quality first, with a concession`() throws {
-        var request = RenderRequest(format: .tiff, picture: .still)
+        var request = RenderRequest(format: .tiff, frameSelection: .still)
         request.attachment = .still(StillRendition(bytesMax: 36_000))
         let still = try RenderedStill(StillFixture.sample("grid.tiff"), request)
         let attachment = try #require(still.media.attachment)
@@ -140,7 +140,7 @@ struct ImageRendererTests {
     }
 
     @Test func `A still far over its limit is also reduced in size`() throws {
-        var request = RenderRequest(format: .png, picture: .still)
+        var request = RenderRequest(format: .png, frameSelection: .still)
         request.attachment = .still(StillRendition(bytesMax: 8_000))
         let attachment = try #require(try RenderedStill(StillFixture.sample("grid.png"), request).media.attachment)
         #expect(attachment.bytes <= 8_000 && attachment.width ?? 0 < 800)
@@ -148,7 +148,7 @@ struct ImageRendererTests {
 
     @Test(arguments: [0, 5, 11]) func `The requested frame of an animation is rendered`(number: Int) throws {
         let still = try RenderedStill(
-            StillFixture.sample("counter.gif"), format: .gif, picture: .animationFrame(number))
+            StillFixture.sample("counter.gif"), format: .gif, frameSelection: .animationFrame(number))
         #expect(SampleMotif.frameNumber(in: try still.image(.thumbnail)) == number)
     }
 
@@ -159,7 +159,7 @@ struct ImageRendererTests {
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: StillFixture.sample("counter.gif"))))
         bytes.replaceSubrange(6..<10, with: [width & 255, width >> 8, height & 255, height >> 8].map(UInt8.init))
         let file = try GeneratedMedia.file("canvas.gif", bytes: bytes)
-        let still = try RenderedStill(file.path, format: .gif, picture: .animationFrame(6))
+        let still = try RenderedStill(file.path, format: .gif, frameSelection: .animationFrame(6))
         #expect(still.media.thumbnail?.width == shownWidth && still.media.thumbnail?.height == shownHeight)
         if width == 640 { #expect(try still.image(.thumbnail).alpha(atUnitX: 0.75, y: 0.75) < 5) }
     }

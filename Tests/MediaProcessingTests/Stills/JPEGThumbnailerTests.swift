@@ -39,7 +39,7 @@ struct JPEGThumbnailerTests {
 
     @Test(arguments: [(5, 2), (45, 40), (300, 10), (10, 300), (333, 333)])
     func `A box is filled and cropped as libvips does it`(width: Int, height: Int) throws {
-        var request = RenderRequest(format: .jpeg, picture: .still)
+        var request = RenderRequest(format: .jpeg, frameSelection: .still)
         request.thumbnail = ThumbnailRendition(width: width, height: height, fit: .cover)
         let fast = try RenderedStill(StillFixture.sample("grid.jpg"), request)
         request.format = .tiff

@@ -11,7 +11,7 @@ struct MetadataStripperTests {
     private static func rendered(
         _ file: String, _ format: MediaFormat, bytesMax: Int = 10_000_000, longSideMax: Int? = nil
     ) throws -> RenderedStill {
-        var request = RenderRequest(format: format, picture: .still)
+        var request = RenderRequest(format: format, frameSelection: .still)
         request.attachment = .still(StillRendition(bytesMax: bytesMax, longSideMax: longSideMax))
         return try RenderedStill(file, request)
     }

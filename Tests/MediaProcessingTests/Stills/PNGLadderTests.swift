@@ -8,7 +8,7 @@ import Testing
 /// PNGs over their limit are reduced step by step: lossless first, a JPEG last.
 struct PNGLadderTests {
     private static func shrunk(_ file: String, bytesMax: Int) throws -> RenderedStill {
-        var request = RenderRequest(format: .png, picture: .still)
+        var request = RenderRequest(format: .png, frameSelection: .still)
         request.attachment = .still(StillRendition(bytesMax: bytesMax))
         return try RenderedStill(file, request)
     }

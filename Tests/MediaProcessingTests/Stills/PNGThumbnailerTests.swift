@@ -17,7 +17,7 @@ struct PNGThumbnailerTests {
         _ arguments: [String], _ fit: ThumbnailFit = .contain, width: Int = 300, height: Int = 300,
         isPNG32: Bool = false
     ) throws -> (fast: RenderedStill, reference: RenderedStill) {
-        var request = RenderRequest(format: .png, picture: .still)
+        var request = RenderRequest(format: .png, frameSelection: .still)
         request.thumbnail = ThumbnailRendition(width: width, height: height, fit: fit)
         let format = isPNG32 ? ["-define", "png:color-type=6"] : []
         let fast = try RenderedStill(StillFixture.converted("a.png", arguments + format), request)

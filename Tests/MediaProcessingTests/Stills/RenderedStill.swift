@@ -28,9 +28,9 @@ struct RenderedStill {
     /// Renders a thumbnail of 300 x 300, and the attachment if `reencodes` is set.
     init(
         _ source: String, format: MediaFormat, reencodes: Bool = false, crop: ClippingRect? = nil,
-        picture: FrameSelection = .still, fit: ThumbnailFit = .contain, side: Int = 300
+        frameSelection: FrameSelection = .still, fit: ThumbnailFit = .contain, side: Int = 300
     ) throws {
-        var request = RenderRequest(format: format, picture: picture)
+        var request = RenderRequest(format: format, frameSelection: frameSelection)
         request.attachment = reencodes ? .still(StillRendition(bytesMax: Limits.imageBytesMax)) : nil
         request.thumbnail = ThumbnailRendition(width: side, height: side, fit: fit)
         request.crop = crop.map { .part($0) }

@@ -10,7 +10,7 @@ struct SmartCropTests {
     private static func cropped(_ file: String, _ ratio: AspectRatio, format: MediaFormat = .png) throws
         -> RenderedStill
     {
-        var request = RenderRequest(format: format, picture: .still)
+        var request = RenderRequest(format: format, frameSelection: .still)
         request.crop = .smart(ratio)
         request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
         return try RenderedStill(file, request)
@@ -86,7 +86,7 @@ struct SmartCropTests {
                 "-f", "lavfi", "-i", "color=gray:s=640x240:r=25:d=1,drawbox=x=500:y=90:w=60:h=60:c=red:t=fill",
                 "-pix_fmt", "yuv420p",
             ])
-        var request = RenderRequest(format: .mpeg4, picture: .movieTime(0.5))
+        var request = RenderRequest(format: .mpeg4, frameSelection: .movieTime(0.5))
         request.crop = .smart(.square)
         let rect = try Self.rect(RenderedStill(movie.path, request))
         #expect(rect.x <= 500.0 / 640 && rect.x + rect.width >= 560.0 / 640)

@@ -24,7 +24,7 @@ struct StillLadderTests {
     private static func shrunk(
         _ file: String, _ format: MediaFormat = .jpeg, bytesMax: Int, longSideMax: Int? = nil
     ) throws -> RenderedStill {
-        var request = RenderRequest(format: format, picture: .still)
+        var request = RenderRequest(format: format, frameSelection: .still)
         request.attachment = .still(StillRendition(bytesMax: bytesMax, longSideMax: longSideMax))
         request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
         return try RenderedStill(file, request)

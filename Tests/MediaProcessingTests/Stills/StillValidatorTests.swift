@@ -18,7 +18,7 @@ struct StillValidatorTests {
             { _ = try RenderedStill(file, format: format, side: 2_000) },
             { _ = try RenderedStill(file, format: format, reencodes: true) },
             { _ = try RenderedStill(file, format: format, crop: crop) },
-            { _ = try RenderedStill(file, RenderRequest(format: format, picture: .still)) },
+            { _ = try RenderedStill(file, RenderRequest(format: format, frameSelection: .still)) },
         ]
         return Set(
             paths.map { path in

@@ -24,7 +24,7 @@ struct SyntheticWebP {
 
     static func image(of file: String) throws -> [UInt8] {
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: file)))
-        guard let range = try WebPChunkLayout(ByteWindow(bytes: bytes, noun: "WebP"))?.picture else {
+        guard let range = try WebPChunkLayout(ByteWindow(bytes: bytes, noun: "WebP"))?.imageData else {
             throw GeneratedMedia.FixtureError(description: "unexpected sample")
         }
         return Array(bytes[range])

@@ -14,7 +14,7 @@ import Testing
         try VipsLibrary.start()
         let descriptor = open(file, O_RDONLY)
         defer { close(descriptor) }
-        return try WebPStillDecoder.decode(source: descriptor, deadline: deadline ?? .now + .seconds(60))?.picture()
+        return try WebPStillDecoder.decode(source: descriptor, deadline: deadline ?? .now + .seconds(60))?.image()
     }
 
     private static func renderedByLibvips(_ file: String) throws -> Image {

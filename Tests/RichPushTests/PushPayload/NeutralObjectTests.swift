@@ -84,7 +84,8 @@ struct NeutralObjectTests {
 
     @Test func `A thumbnail that is the attachment itself is not fetched twice`() throws {
         var manifest = PreparedSample.manifest(thumbnail: true)
-        manifest.thumbnail?.sha256 = manifest.attachment?.sha256 ?? ""
+        let sha256 = manifest.attachment?.sha256 ?? ""
+        manifest.thumbnail?.sha256 = sha256
         let written = try RewrittenPayload(#"{"attach":"https://c/a"}"#, [.ready(manifest)])
         #expect(try written.value["attachprep"]?["attachments"]?[0]?["thumbnail"] == nil)
     }

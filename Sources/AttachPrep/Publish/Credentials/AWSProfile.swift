@@ -74,10 +74,10 @@ struct AWSProfile: Sendable, Hashable {
 
     /// The selected profile: `AWS_PROFILE`, else `AWS_DEFAULT_PROFILE`, else "default".
     static func name(in environment: [String: String]) -> (name: String, isExplicit: Bool) {
-        guard let asked = environment.value("AWS_PROFILE") ?? environment.value("AWS_DEFAULT_PROFILE") else {
+        guard let requested = environment.value("AWS_PROFILE") ?? environment.value("AWS_DEFAULT_PROFILE") else {
             return ("default", false)
         }
-        return (asked, true)
+        return (requested, true)
     }
 
     /// The value of a key in the credentials file, else in the configuration; an empty value counts as missing.

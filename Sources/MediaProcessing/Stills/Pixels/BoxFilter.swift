@@ -85,7 +85,7 @@ struct RowBoxFilter {
     }
 
     /// Adds the next row from the top, `width` times the samples of a pixel.
-    mutating func take(_ pixels: UnsafeMutableBufferPointer<UInt8>) {
+    mutating func append(_ pixels: UnsafeMutableBufferPointer<UInt8>) {
         let count = width * samples
         unsafe sums.withUnsafeMutableBufferPointer { sums in
             for index in 0..<count { unsafe sums[index] &+= UInt16(pixels[index]) }

@@ -99,12 +99,13 @@ struct ColorMatrix {
         _ blue: UnsafeMutableBufferPointer<UInt8>, _ red: UnsafeMutableBufferPointer<UInt8>
     ) {
         let (width, height) = (full.width, full.height)
-        let across = width > part.width ? 2 : 1
-        let down = height > part.height ? 2 : 1
+        let horizontalSubsampling = width > part.width ? 2 : 1
+        let verticalSubsampling = height > part.height ? 2 : 1
         for row in 0..<part.height {
-            let rows = (row * down)..<min(row * down + down, height)
+            let rows = (row * verticalSubsampling)..<min(row * verticalSubsampling + verticalSubsampling, height)
             for column in 0..<part.width {
-                let columns = (column &* across)..<min(column &* across &+ across, width)
+                let left = column &* horizontalSubsampling
+                let columns = left..<min(left &+ horizontalSubsampling, width)
                 let index = row &* part.width &+ column
                 unsafe tables.convert(
                     luma, width: width, rows: rows, columns: columns, blue: &blue[index], red: &red[index])

@@ -30,7 +30,7 @@ struct PlanarImage {
     }
 
     /// As a libvips image: upright, in sRGB, in memory.
-    func picture() throws -> Image {
+    func image() throws -> Image {
         let upright = upright()
         let luma = upright.planes[0]
         return try Image.wrap(
@@ -42,12 +42,12 @@ struct PlanarImage {
     private func rgb() -> [UInt8] {
         guard planes.count == 3 else { return planes[0].samples.flatMap { repeatElement($0, count: 3) } }
         let (luma, blue, red) = (planes[0], planes[1], planes[2])
-        let (across, down) = (luma.width > blue.width ? 1 : 0, luma.height > blue.height ? 1 : 0)
+        let (horizontalShift, verticalShift) = (luma.width > blue.width ? 1 : 0, luma.height > blue.height ? 1 : 0)
         return unsafe [UInt8](unsafeUninitializedCapacity: luma.width * luma.height * 3) { target, filled in
             var index = 0
             for row in 0..<luma.height {
                 for column in 0..<luma.width {
-                    let chroma = (row >> down) &* blue.width &+ (column >> across)
+                    let chroma = (row >> verticalShift) &* blue.width &+ (column >> horizontalShift)
                     let bright = Int(luma.samples[row &* luma.width &+ column]) << 16 + 32_768
                     let (cb, cr) = (Int(blue.samples[chroma]) - 128, Int(red.samples[chroma]) - 128)
                     unsafe target[index] = Self.byte(bright + 91_881 * cr)
@@ -79,10 +79,10 @@ enum PlaneOrientation {
                 for top in stride(from: 0, to: height, by: side) {
                     for left in stride(from: 0, to: width, by: side) {
                         for row in top..<min(top + side, height) {
-                            var index = order.origin &+ row &* order.down &+ left &* order.across
+                            var index = order.origin &+ row &* order.rowStep &+ left &* order.columnStep
                             for column in left..<min(left + side, width) {
                                 unsafe target[row &* width &+ column] = source[index]
-                                index &+= order.across
+                                index &+= order.columnStep
                             }
                         }
                     }
@@ -97,12 +97,12 @@ enum PlaneOrientation {
     /// down. Pure.
     private struct SampleOrder {
         let origin: Int
-        let across: Int
-        let down: Int
+        let columnStep: Int
+        let rowStep: Int
 
         init(_ orientation: Orientation, width: Int, height: Int) {
             let (right, bottom) = (width - 1, (height - 1) * width)
-            (origin, across, down) =
+            (origin, columnStep, rowStep) =
                 switch orientation {
                 case .upright: (0, 1, width)
                 case .mirrored: (right, -1, width)
@@ -139,11 +139,11 @@ struct YCbCrImage {
         for (component, plane) in planes.enumerated() where component == 0 || !isGray {
             var index = component
             for row in cut.top..<(cut.top + cut.height) {
-                var sample = order.origin + row * order.down + cut.left * order.across
+                var sample = order.origin + row * order.rowStep + cut.left * order.columnStep
                 for _ in 0..<cut.width {
                     pixels[index] = plane[sample]
                     index += 3
-                    sample += order.across
+                    sample += order.columnStep
                 }
             }
         }
@@ -175,13 +175,13 @@ struct YCbCrImage {
 /// across and down. Pure.
 private struct StoredSampleOrder {
     let origin: Int
-    let across: Int
-    let down: Int
+    let columnStep: Int
+    let rowStep: Int
 
     init(_ orientation: Orientation, storedWidth width: Int, storedHeight height: Int) {
         // A step to the right in the stored image is one column.
         let (right, bottom) = ((width - 1) * height, height - 1)
-        (origin, across, down) =
+        (origin, columnStep, rowStep) =
             switch orientation {
             case .upright: (0, height, 1)
             case .mirrored: (right, -height, 1)

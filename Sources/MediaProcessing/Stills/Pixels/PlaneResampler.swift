@@ -33,11 +33,12 @@ struct PlaneResampler {
     /// - Parameter stored: The plane's size before that.
     mutating func columns(of plane: JPEGPlane, factor: Int = 1, stored: (width: Int, height: Int)? = nil) -> [UInt8] {
         let spans = stored.map { (Double($0.width) / Double(factor), Double($0.height) / Double(factor)) }
-        let down = filter(from: plane.height, to: height, span: spans?.1 ?? Double(plane.height))
-        let lower = Self.reduceRows(Self.numbers(plane.samples), rowLength: plane.width, by: down)
+        let rowFilter = filter(from: plane.height, to: height, span: spans?.1 ?? Double(plane.height))
+        let lower = Self.reduceRows(Self.numbers(plane.samples), rowLength: plane.width, by: rowFilter)
         let transposedPlane = Self.transposed(lower, rowLength: plane.width, rows: height)
-        let across = filter(from: plane.width, to: width, span: spans?.0 ?? Double(plane.width))
-        return Self.samples(Self.reduceRows(transposedPlane, rowLength: height, by: across), count: width * height)
+        let columnFilter = filter(from: plane.width, to: width, span: spans?.0 ?? Double(plane.width))
+        return Self.samples(
+            Self.reduceRows(transposedPlane, rowLength: height, by: columnFilter), count: width * height)
     }
 
     /// The same for a plane that is much larger; it is reduced with a box filter first.

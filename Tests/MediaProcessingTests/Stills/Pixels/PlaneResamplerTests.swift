@@ -55,7 +55,7 @@ struct RowBoxFilterTests {
         var filter = RowBoxFilter(width: width, height: height, samples: 3, factor: factor)
         for row in 0..<height {
             var pixels = (0..<width).flatMap { column in planes.map { $0.samples[row * width + column] } }
-            unsafe pixels.withUnsafeMutableBufferPointer { unsafe filter.take($0) }
+            unsafe pixels.withUnsafeMutableBufferPointer { unsafe filter.append($0) }
         }
         #expect(filter.shrunk() == planes.map { PlaneBoxFilter.shrink($0, by: factor) })
     }
@@ -63,7 +63,7 @@ struct RowBoxFilterTests {
     @Test func `White stays white at the largest factor`() {
         var filter = RowBoxFilter(width: 300, height: 256, samples: 1, factor: 256)
         var row = [UInt8](repeating: 255, count: 300)
-        for _ in 0..<256 { unsafe row.withUnsafeMutableBufferPointer { unsafe filter.take($0) } }
+        for _ in 0..<256 { unsafe row.withUnsafeMutableBufferPointer { unsafe filter.append($0) } }
         #expect(filter.shrunk()[0].samples == [255, 255])
     }
 }

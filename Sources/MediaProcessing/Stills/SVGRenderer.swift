@@ -8,15 +8,15 @@ import Vips
 /// librsvg loads nothing from outside of the document, because it is given no address to resolve references against.
 /// The sandbox has no fonts, so a drawing with text is rejected instead of being shown without it. One with images is
 /// rejected as well: gdk-pixbuf decodes them without limits, or librsvg leaves them out.
-enum DrawingRenderer {
+enum SVGRenderer {
     /// - Throws: `media.unsupported` for a drawing with text or images, `media.too_many_pixels` for one of too many
     ///   bytes or too deep nesting, `VipsError` when it cannot be read.
     static func image(descriptor: CInt, deadline: ContinuousClock.Instant) throws -> Image {
         let window = try ByteWindow(descriptor: descriptor, noun: "drawing", deadline: deadline)
-        guard window.size <= Limits.drawingBytesMax else {
+        guard window.size <= Limits.svgBytesMax else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The SVG has \(window.size.grouped) bytes, over the limit of \(Limits.drawingBytesMax.grouped); send a "
+                "The SVG has \(window.size.grouped) bytes, over the limit of \(Limits.svgBytesMax.grouped); send a "
                     + "PNG.")
         }
         let bytes = try window.all(in: 0..<window.size)
@@ -30,7 +30,7 @@ enum DrawingRenderer {
         let drawing = try Image.open(descriptor: descriptor)
         let longSide = max(drawing.width, drawing.height, 1)
         // Bounded: floating point.
-        let scale = Double(Limits.drawingSidePixels) / Double(longSide)
+        let scale = Double(Limits.svgSidePixels) / Double(longSide)
         let image = try Image.openDrawing(descriptor: descriptor, scale: scale)
         try ImageLimits.check(width: image.width, height: image.height)
         return try image.inSRGB().inMemory()
@@ -38,18 +38,18 @@ enum DrawingRenderer {
 
     /// Rejects a drawing that could take all memory, or the whole stack, of the media process.
     private static func checkDepth(_ bytes: [UInt8], deadline: ContinuousClock.Instant) throws {
-        guard let depth = try DrawingDepth(bytes, deadline: deadline) else {
+        guard let depth = try SVGDepth(bytes, deadline: deadline) else {
             throw AttachPrepError(
                 .mediaUnsupported,
                 "The SVG has references in a circle or CSS escapes, which are not drawn; save it as plain SVG, or send "
                     + "a PNG.")
         }
-        guard depth.layers <= Limits.drawingLayersMax, depth.elements <= Limits.drawingDepthMax else {
+        guard depth.layers <= Limits.svgLayersMax, depth.elements <= Limits.svgDepthMax else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
                 "The SVG has \(depth.layers) masks, patterns, filters or transparent groups inside each other, and "
-                    + "\(depth.elements) elements; the limits are \(Limits.drawingLayersMax) and "
-                    + "\(Limits.drawingDepthMax). Flatten it, or send a PNG.")
+                    + "\(depth.elements) elements; the limits are \(Limits.svgLayersMax) and "
+                    + "\(Limits.svgDepthMax). Flatten it, or send a PNG.")
         }
     }
 
@@ -96,11 +96,11 @@ enum DrawingRenderer {
 
 extension Limits {
     /// Bytes of an SVG, which librsvg keeps in memory as a tree; librsvg's own limit is the same.
-    static let drawingBytesMax = 10_000_000
+    static let svgBytesMax = 10_000_000
     /// Masks, patterns, filters and transparent groups inside each other: each takes an image of up to 6.6 MB.
-    static let drawingLayersMax = 64
+    static let svgLayersMax = 64
     /// Elements inside each other, references followed: 2,000 were too many for librsvg on a stack of 8 MB.
-    static let drawingDepthMax = 512
+    static let svgDepthMax = 512
     /// Pixels of the longer side, the width of a notification.
-    static let drawingSidePixels = 1_280
+    static let svgSidePixels = 1_280
 }

@@ -5,7 +5,7 @@ import SafeArithmetic
 
 /// Divides the bytes of a movie between video, audio and index.
 // Bounded throughout: floating point.
-struct MovieBudget {
+struct MovieByteTarget {
     /// Audio bits per second beside encoded video, if the byte limit allows it.
     private static let audioBitRate = 128_000
     /// Share of a tight limit that audio may take, and the maximum share when its bit rate is already the minimum.

@@ -1,9 +1,9 @@
 import SafeArithmetic
 
 /// A start or end tag of an SVG. Names are without the prefixes of namespaces, so that some occur more than once.
-struct DrawingTag {
+struct SVGTag {
     /// Attributes that are read; paths have others that are long.
-    static let attributeNames = DrawingDeclaration.names.union(["id", "class", "href", "style"])
+    static let attributeNames = SVGDeclaration.names.union(["id", "class", "href", "style"])
 
     let name: String
     let attributes: [(name: String, value: String)]
@@ -26,11 +26,11 @@ struct DrawingTag {
     }
 
     /// Properties of the element itself.
-    var declarations: [DrawingDeclaration] {
+    var declarations: [SVGDeclaration] {
         attributes.flatMap { name, value in
             let text = CSSText.plain(value)
             return name == "style"
-                ? DrawingDeclaration.list(text) : [DrawingDeclaration(name, text)].compactMap { $0 }
+                ? SVGDeclaration.list(text) : [SVGDeclaration(name, text)].compactMap { $0 }
         }
     }
 
@@ -38,7 +38,7 @@ struct DrawingTag {
 }
 
 /// Reads the tags of an SVG one after another. A document that is not well-formed is librsvg's to reject.
-struct DrawingTagReader {
+struct SVGTagReader {
     private static let references = [
         ("&quot;", "\""), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"),
     ]
@@ -51,7 +51,7 @@ struct DrawingTagReader {
     // Bounded throughout: offsets in memory.
 
     /// The next tag; nil at the end.
-    mutating func next() -> DrawingTag? {
+    mutating func next() -> SVGTag? {
         while let start = bytes[offset...].firstIndex(of: UInt8(ascii: "<")) {
             offset = start
             if !skipOther() { return tag() }
@@ -109,18 +109,18 @@ struct DrawingTagReader {
 
     private func has(_ text: String) -> Bool { bytes[offset...].starts(with: text.utf8) }
 
-    private mutating func tag() -> DrawingTag {
+    private mutating func tag() -> SVGTag {
         offset += 1
-        let isEnd = take(UInt8(ascii: "/"))
+        let isEnd = consume(UInt8(ascii: "/"))
         let name = self.name()
         var attributes: [(name: String, value: String)] = []
         while offset < bytes.count {
-            if take(UInt8(ascii: ">")) {
-                return DrawingTag(name: name, attributes: attributes, isEnd: isEnd, isEmpty: false)
+            if consume(UInt8(ascii: ">")) {
+                return SVGTag(name: name, attributes: attributes, isEnd: isEnd, isEmpty: false)
             }
-            if take(UInt8(ascii: "/")) {
-                guard take(UInt8(ascii: ">")) else { continue }
-                return DrawingTag(name: name, attributes: attributes, isEnd: isEnd, isEmpty: true)
+            if consume(UInt8(ascii: "/")) {
+                guard consume(UInt8(ascii: ">")) else { continue }
+                return SVGTag(name: name, attributes: attributes, isEnd: isEnd, isEmpty: true)
             }
             let attribute = self.name()
             guard !attribute.isEmpty else {
@@ -128,15 +128,15 @@ struct DrawingTagReader {
                 continue
             }
             skipSpaces()
-            guard take(UInt8(ascii: "=")) else { continue }
+            guard consume(UInt8(ascii: "=")) else { continue }
             skipSpaces()
             let value = self.value()
-            if DrawingTag.attributeNames.contains(attribute) { attributes.append((attribute, string(value))) }
+            if SVGTag.attributeNames.contains(attribute) { attributes.append((attribute, string(value))) }
         }
-        return DrawingTag(name: name, attributes: attributes, isEnd: isEnd, isEmpty: false)
+        return SVGTag(name: name, attributes: attributes, isEnd: isEnd, isEmpty: false)
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard offset < bytes.count, bytes[offset] == byte else { return false }
         offset += 1
         return true

@@ -1,7 +1,7 @@
 import SafeArithmetic
 
-/// A property that matters for `DrawingDepth`, and its value.
-struct DrawingDeclaration: Hashable {
+/// A property that matters for `SVGDepth`, and its value.
+struct SVGDeclaration: Hashable {
     private static let layers: Set = ["mask", "filter", "opacity", "clip-path", "mix-blend-mode", "isolation"]
     private static let paints: Set = ["fill", "stroke", "marker", "marker-start", "marker-mid", "marker-end"]
     /// The properties that matter.
@@ -35,18 +35,18 @@ struct DrawingDeclaration: Hashable {
     /// The declarations of a `style` attribute or a rule.
     ///
     /// - Parameter text: As `CSSText` has it.
-    static func list(_ text: String) -> [DrawingDeclaration] {
-        text.utf8.split(separator: UInt8(ascii: ";")).compactMap { part -> DrawingDeclaration? in
+    static func list(_ text: String) -> [SVGDeclaration] {
+        text.utf8.split(separator: UInt8(ascii: ";")).compactMap { part -> SVGDeclaration? in
             let pair = part.split(separator: UInt8(ascii: ":"), maxSplits: 1)
             guard pair.count == 2 else { return nil }
-            return DrawingDeclaration(
+            return SVGDeclaration(
                 String(decoding: pair[0].filter { $0 > 0x20 }, as: UTF8.self), String(Substring(pair[1])))
         }
     }
 }
 
-/// The rules of an SVG's style sheets, as far as they matter for `DrawingDepth`.
-struct DrawingStyleSheet {
+/// The rules of an SVG's style sheets, as far as they matter for `SVGDepth`.
+struct SVGStyleSheet {
     /// The last part of a selector: `path.dark` of `g > path.dark:hover`. What it cannot tell apart, it matches.
     private struct Selector {
         /// Nil for any element.
@@ -65,18 +65,18 @@ struct DrawingStyleSheet {
             ids = compound.matches(of: /#([^.#]+)/).map { String($0.1) }
         }
 
-        func matches(_ tag: DrawingTag, classes found: [String]) -> Bool {
+        func matches(_ tag: SVGTag, classes found: [String]) -> Bool {
             guard element == nil || element == tag.name.lowercased() else { return false }
             return classes.allSatisfy(found.contains)
                 && ids.allSatisfy { id in tag.ids.contains { $0.lowercased() == id } }
         }
     }
 
-    private var rules: [(selectors: [Selector], declarations: [DrawingDeclaration])] = []
+    private var rules: [(selectors: [Selector], declarations: [SVGDeclaration])] = []
 
     /// - Returns: Nil for a sheet that has elements inside, or whose selectors have escapes.
     init?(_ bytes: [UInt8]) {
-        var reader = DrawingTagReader(bytes)
+        var reader = SVGTagReader(bytes)
         while let tag = reader.next() {
             guard tag.name == "style", !tag.isEnd, !tag.isEmpty else { continue }
             guard let sheet = reader.content(), add(CSSText.plain(sheet)) else { return nil }
@@ -87,7 +87,7 @@ struct DrawingStyleSheet {
         // What is before a brace is a selector, or begins a group such as `@media`, whose rules count as well.
         var before: Substring = ""
         for part in sheet.split(separator: "{", omittingEmptySubsequences: false) {
-            let declarations = DrawingDeclaration.list(String(part.prefix { $0 != "}" }))
+            let declarations = SVGDeclaration.list(String(part.prefix { $0 != "}" }))
             if !declarations.isEmpty {
                 if before.contains("\\") { return false }
                 // A statement such as `@import` may be before it.
@@ -99,7 +99,7 @@ struct DrawingStyleSheet {
         return true
     }
 
-    func declarations(for tag: DrawingTag) -> [DrawingDeclaration] {
+    func declarations(for tag: SVGTag) -> [SVGDeclaration] {
         guard !rules.isEmpty else { return [] }
         let classes = tag.classes
         return rules.flatMap { rule in

@@ -3,9 +3,9 @@ import Testing
 @testable import MediaProcessing
 
 /// Layers and elements of SVGs are counted along references, however these are written.
-@Suite struct DrawingDepthTests {
-    private func depth(_ text: String) throws -> DrawingDepth? {
-        try DrawingDepth(Array(text.utf8), deadline: .now + .seconds(30))
+@Suite struct SVGDepthTests {
+    private func depth(_ text: String) throws -> SVGDepth? {
+        try SVGDepth(Array(text.utf8), deadline: .now + .seconds(30))
     }
 
     private func layers(_ content: String) throws -> Int? { try depth("<svg>\(content)</svg>")?.layers }

@@ -8,12 +8,12 @@ import Testing
 @testable import Vips
 
 /// SVGs are drawn at the size of a notification; those that need fonts are rejected.
-@Suite struct DrawingRendererTests {
+@Suite struct SVGRendererTests {
     private func image(_ content: String, _ attributes: String = "width='20' height='10'") throws -> Image {
         try VipsLibrary.start()
         let text = "<svg xmlns='http://www.w3.org/2000/svg' \(attributes)>\(content)</svg>"
         return try withDescriptor(GeneratedMedia.file("a.svg", bytes: Array(text.utf8))) {
-            try DrawingRenderer.image(descriptor: $0, deadline: .now + .seconds(30))
+            try SVGRenderer.image(descriptor: $0, deadline: .now + .seconds(30))
         }
     }
 
@@ -54,7 +54,7 @@ import Testing
         try VipsLibrary.start()
         try withDescriptor(GeneratedMedia.file("a.svg", bytes: Array(text.utf8))) { descriptor in
             let error = #expect(throws: AttachPrepError.self) {
-                try DrawingRenderer.image(descriptor: descriptor, deadline: .now + .seconds(30))
+                try SVGRenderer.image(descriptor: descriptor, deadline: .now + .seconds(30))
             }
             #expect(error?.code == .mediaUnsupported)
         }
@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: ["UTF-8", "ISO-8859-1", "us-ascii"])
     func `A drawing may declare an encoding that contains ASCII`(name: String) {
-        #expect(DrawingRenderer.hasASCIIMarkup(Array("<?xml version='1.0' encoding='\(name)'?><svg/>".utf8)))
+        #expect(SVGRenderer.hasASCIIMarkup(Array("<?xml version='1.0' encoding='\(name)'?><svg/>".utf8)))
     }
 
     @Test func `Names that only begin like those of text are drawn`() throws {
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `A drawing with as many layers as allowed is drawn`() throws {
-        let count = Limits.drawingLayersMax
+        let count = Limits.svgLayersMax
         let groups = String(repeating: "<g opacity='.9'><rect width='20' height='10' fill='red'/>", count: count)
         #expect(try image(groups + String(repeating: "</g>", count: count)).width == 1_280)
         let deeper = "<g opacity='.9'>\(groups)\(String(repeating: "</g>", count: count + 1))"
@@ -97,7 +97,7 @@ import Testing
         try VipsLibrary.start()
         try withDescriptor(GeneratedMedia.file("a.svg", bytes: Array(text.utf8))) { descriptor in
             _ = #expect(throws: (any Error).self) {
-                try DrawingRenderer.image(descriptor: descriptor, deadline: .now + .seconds(30))
+                try SVGRenderer.image(descriptor: descriptor, deadline: .now + .seconds(30))
             }
         }
     }

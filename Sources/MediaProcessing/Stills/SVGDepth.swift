@@ -5,19 +5,19 @@ import SafeArithmetic
 /// librsvg 2.54 keeps an image of the whole drawing for each open mask, pattern, filter, transparent or blended group,
 /// and calls itself for each open element. It limits neither. References make both deeper than the document: what is in
 /// a mask may have a mask.
-struct DrawingDepth: Hashable {
+struct SVGDepth: Hashable {
     /// Images that are open at once at most.
     let layers: Int
     /// Elements that are open at once at most.
     let elements: Int
 
-    /// - Parameter bytes: A document that `DrawingRenderer` accepts: no entities, markup as in ASCII.
+    /// - Parameter bytes: A document that `SVGRenderer` accepts: no entities, markup as in ASCII.
     /// - Returns: Nil when references form a circle, or CSS escapes may hide names.
     /// - Throws: `deadline.exceeded`.
     init?(_ bytes: [UInt8], deadline: ContinuousClock.Instant) throws {
-        guard let sheet = DrawingStyleSheet(bytes) else { return nil }
-        var graph = DrawingGraph(sheet: sheet)
-        var reader = DrawingTagReader(bytes)
+        guard let sheet = SVGStyleSheet(bytes) else { return nil }
+        var graph = SVGGraph(sheet: sheet)
+        var reader = SVGTagReader(bytes)
         while let tag = reader.next() {
             try checkDeadline(deadline)
             graph.add(tag)
@@ -28,7 +28,7 @@ struct DrawingDepth: Hashable {
 }
 
 /// The elements with an `id`, and what they contain and refer to.
-private struct DrawingGraph {
+private struct SVGGraph {
     /// Layers and elements that are open inside of an element.
     fileprivate struct Depth {
         var layers: Int32
@@ -54,7 +54,7 @@ private struct DrawingGraph {
     private static let layerElements: Set = ["mask", "pattern"]
     private static let referringElements: Set = ["use", "pattern"]
 
-    private let sheet: DrawingStyleSheet
+    private let sheet: SVGStyleSheet
     /// The document, elements with an `id`, and names, which lead to all elements of that name.
     private var nodes = [Depth.zero]
     private var edges: [Edge] = []
@@ -62,11 +62,11 @@ private struct DrawingGraph {
     private var levels: [Level] = []
     private(set) var hasEscapes = false
 
-    init(sheet: DrawingStyleSheet) { self.sheet = sheet }
+    init(sheet: SVGStyleSheet) { self.sheet = sheet }
 
-    // Bounded throughout: numbers of elements and references in a document of at most `drawingBytesMax`.
+    // Bounded throughout: numbers of elements and references in a document of at most `svgBytesMax`.
 
-    mutating func add(_ tag: DrawingTag) {
+    mutating func add(_ tag: SVGTag) {
         guard !tag.isEnd else {
             _ = levels.popLast()
             return
@@ -136,7 +136,7 @@ private struct DrawingGraph {
     }
 }
 
-extension DrawingGraph.Depth {
+extension SVGGraph.Depth {
     // Bounded throughout: a path has each element once.
     fileprivate static func + (left: Self, right: Self) -> Self {
         Self(layers: left.layers + right.layers, elements: left.elements + right.elements)
