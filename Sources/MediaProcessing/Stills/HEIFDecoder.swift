@@ -20,7 +20,7 @@ enum HEIFDecoder {
             ),
             let colors = try FastPath.attempt({ try HEIFColorConversion(heif, coding, window) })
         else { return nil }
-        return PlanarImage(planes: colors.inSRGB(planes), orientation: heif.orientation)
+        return PlanarImage(planes: colors.inSRGB(heif.shown(planes)), orientation: heif.orientation)
     }
 
     /// A plain HEIF in PQ or HLG, tone-mapped to sRGB; nil for others, and where the decoder fails.
@@ -30,9 +30,9 @@ enum HEIFDecoder {
         source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant
     ) throws -> DecodedFrame? {
         let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
-        guard let heif = try FastPath.attempt({ try PlainHEIF(window) }), heif.declaredTransfer != .standard else {
-            return nil
-        }
+        guard let heif = try FastPath.attempt({ try PlainHEIF(window) }), heif.declaredTransfer != .standard,
+            heif.isWhole
+        else { return nil }
         try ImageLimits.check(width: heif.width, height: heif.height, format: format)
         return try FastPath.attempt { try HEIFToneMapping(heif).decode(window, deadline: deadline) }
     }
@@ -88,6 +88,23 @@ final class HEIFToneMapping {
 }
 
 extension PlainHEIF {
+    /// The shown part of the grid's components.
+    fileprivate func shown(_ planes: [JPEGPlane]) -> [JPEGPlane] {
+        // Bounded throughout: the aperture is inside the grid, and a chroma sample covers one or two luma samples.
+        if isWhole { return planes }
+        return planes.map { plane in
+            let horizontal = plane.width < grid.width ? 2 : 1
+            let vertical = plane.height < grid.height ? 2 : 1
+            let width = (aperture.width + horizontal - 1) / horizontal
+            let height = (aperture.height + vertical - 1) / vertical
+            let first = aperture.top / vertical * plane.width + aperture.left / horizontal
+            let samples = (0..<height).flatMap { row in
+                plane.samples[(first + row * plane.width)..<(first + row * plane.width + width)]
+            }
+            return JPEGPlane(width: width, height: height, samples: samples)
+        }
+    }
+
     /// The transfer curve according to the container; nil where only the coded image declares it.
     var declaredTransfer: StreamDescription.TransferFunction? {
         switch codePoints?.transfer {

@@ -1,9 +1,10 @@
 import LibAV
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// A HEIF of the most common kind, whose items are parsed here: one HEVC or AV1 image, or a grid of equal ones, opaque,
-/// at most rotated or mirrored.
+/// at most cropped, rotated or mirrored.
 ///
 /// All others are decoded by libvips and libheif.
 struct PlainHEIF {
@@ -15,6 +16,8 @@ struct PlainHEIF {
     let tileHeight: Int
     /// The byte ranges of each tile, row by row.
     let tiles: [HEIFItemLocations.Extents]
+    /// The part of the grid that is shown, before it is rotated.
+    let aperture: HEIFAperture
     let orientation: Orientation
     /// Color properties of the image, or else of its tiles.
     let profile: Range<Int>?
@@ -43,8 +46,11 @@ struct PlainHEIF {
         }
         // Bounded: rows and columns are at most 256.
         guard parts.count == grid.columns * grid.rows, parts.count <= Limits.heifTilesMax,
-            grid.isCovered(byTilesOf: tileWidth, tileHeight), Self.canRotate(grid, orientation)
+            grid.isCovered(byTilesOf: tileWidth, tileHeight),
+            let aperture = try HEIFAperture(transform.aperture, of: grid, window),
+            Self.canRotate(aperture, orientation)
         else { return nil }
+        self.aperture = aperture
         let found = parts.compactMap { items.locations[$0] }
         guard found.count == parts.count, found.allSatisfy({ !$0.isEmpty }) else { return nil }
         tiles = found
@@ -57,9 +63,11 @@ struct PlainHEIF {
     }
 
     /// Width in pixels, as displayed.
-    var width: Int { orientation.swapsSides ? grid.height : grid.width }
+    var width: Int { orientation.swapsSides ? aperture.height : aperture.width }
     /// Height in pixels, as displayed.
-    var height: Int { orientation.swapsSides ? grid.width : grid.height }
+    var height: Int { orientation.swapsSides ? aperture.width : aperture.height }
+    /// Whether all of the grid is shown.
+    var isWhole: Bool { aperture == HEIFAperture(of: grid) }
 
     private static func codec(_ kind: HEIFItems.Kind?) -> Decoder.StillCodec? {
         switch kind?.type {
@@ -96,8 +104,8 @@ struct PlainHEIF {
     }
 
     /// Halved chroma on an odd side is not symmetric, so such an image cannot be rotated or mirrored in components.
-    private static func canRotate(_ grid: HEIFGrid, _ orientation: Orientation) -> Bool {
-        orientation == .upright || (grid.width % 2 == 0 && grid.height % 2 == 0)
+    private static func canRotate(_ aperture: HEIFAperture, _ orientation: Orientation) -> Bool {
+        orientation == .upright || (aperture.width % 2 == 0 && aperture.height % 2 == 0)
     }
 
     private static func hasAlpha(_ items: HEIFItems) -> Bool {
@@ -151,10 +159,57 @@ struct HEIFGrid: Hashable {
     }
 }
 
-/// Combines the rotations and mirrorings of a HEIF's image into one orientation.
+/// The part of an image that is shown: its clean aperture.
 ///
-/// Source: ISO/IEC 23008-12, 6.5.10 (`irot`) and 6.5.12 (`imir`).
+/// Source: ISO/IEC 14496-12, 12.1.4 (`clap`).
+struct HEIFAperture: Hashable {
+    let left: Int
+    let top: Int
+    let width: Int
+    let height: Int
+
+    /// The whole image.
+    init(of grid: HEIFGrid) {
+        (left, top, width, height) = (0, 0, grid.width, grid.height)
+    }
+
+    /// - Parameter property: The content of `clap`: width, height, and the offsets of the middle, each as numerator and
+    ///   denominator of four bytes.
+    /// - Returns: The whole image without a property; nil for a part that is not inside the image.
+    init?(_ property: Range<Int>?, of grid: HEIFGrid, _ window: ByteWindow) throws {
+        guard let property else {
+            self.init(of: grid)
+            return
+        }
+        var reader = HEIFBoxReader(property, window)
+        var values: [Double] = []
+        for isOffset in [false, false, true, true] {
+            let numerator = UInt32(clamping: try reader.number(4))
+            let denominator = UInt32(clamping: try reader.number(4))
+            guard denominator != 0 else { return nil }
+            let signed = isOffset ? Double(Int32(bitPattern: numerator)) : Double(numerator)
+            values.append(signed / Double(denominator))  // Bounded: floating point.
+        }
+        (width, height) = (Int(clamping: values[0].rounded(.down)), Int(clamping: values[1].rounded(.down)))
+        // Bounded: floating point.
+        let exactLeft = values[2] + (Double(grid.width) - Double(width)) / 2
+        // Bounded: floating point.
+        let exactTop = values[3] + (Double(grid.height) - Double(height)) / 2
+        // Even, because a chroma sample belongs to two columns and rows.
+        left = Int(clamping: (exactLeft / 2).rounded(.down)).multiplied(clamping: 2)
+        top = Int(clamping: (exactTop / 2).rounded(.down)).multiplied(clamping: 2)
+        guard width > 0, height > 0, left >= 0, top >= 0, left.adding(clamping: width) <= grid.width,
+            top.adding(clamping: height) <= grid.height
+        else { return nil }
+    }
+}
+
+/// Combines the rotations and mirrorings of a HEIF's image into one orientation, and finds its crop.
+///
+/// Source: ISO/IEC 23008-12, 6.5.10 (`irot`) and 6.5.12 (`imir`); ISO/IEC 23000-22, 7.3.6.7, for their order.
 struct HEIFTransform {
+    /// The content of `clap`, which comes before the other two.
+    private(set) var aperture: Range<Int>?
     /// Mirrored left to right first, then rotated clockwise by this many quarter turns, from 0 to 3.
     private var isMirrored = false
     private var quarters = 0
@@ -175,7 +230,9 @@ struct HEIFTransform {
                 // Mirroring a rotated image equals rotating a mirrored one the other way; top to bottom adds half a
                 // turn.
                 quarters = ((isUpDown ? 2 : 0) &- quarters) & 3
-            case "clap": return nil
+            case "clap":
+                guard aperture == nil, orientation == .upright else { return nil }
+                aperture = property.content
             default: break
             }
         }

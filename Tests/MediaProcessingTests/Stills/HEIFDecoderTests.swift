@@ -66,6 +66,37 @@ import Testing
         #expect(try decoded.meanSquaredDifference(from: reference) < Self.rounding)
     }
 
+    /// libheif 1.15 rejects such files through libvips.
+    @Test(arguments: [MediaFormat.heic, .avif], [[], [SyntheticHEIF.irot(1)]])
+    func `A cropped HEIF shows its clean aperture, which is rotated afterwards`(
+        format: MediaFormat, rotation: [[UInt8]]
+    ) throws {
+        var heif = SyntheticHEIF(format)
+        heif.properties = rotation
+        let whole = try #require(try Self.decoded(heif.file(), format))
+        let wanted =
+            rotation.isEmpty
+            ? try whole.area(left: 300, top: 170, width: 300, height: 200)
+            : try whole.area(left: 170, top: 200, width: 200, height: 300)
+        heif.properties = [SyntheticHEIF.clap(width: 300, height: 200, right: 50, down: -30)] + rotation
+        let decoded = try #require(try Self.decoded(heif.file(), format))
+        #expect([decoded.width, decoded.height] == [wanted.width, wanted.height])
+        #expect(try decoded.meanSquaredDifference(from: wanted) < Self.rounding)
+    }
+
+    @Test func `A crop outside the image, or after a rotation, is left to libheif`() throws {
+        for properties in [
+            [SyntheticHEIF.clap(width: 900, height: 200, right: 0, down: 0)],
+            [SyntheticHEIF.clap(width: 300, height: 200, right: 300, down: 0)],
+            [SyntheticHEIF.clap(width: 0, height: 200, right: 0, down: 0)],
+            [SyntheticHEIF.irot(1), SyntheticHEIF.clap(width: 300, height: 200, right: 0, down: 0)],
+        ] {
+            var heif = SyntheticHEIF(.heic)
+            heif.properties = properties
+            #expect(try Self.decoded(heif.file(), .heic) == nil)
+        }
+    }
+
     @Test(arguments: [MediaFormat.heic, .avif])
     func `Display P3 is converted to sRGB as lcms converts it`(format: MediaFormat) throws {
         var heif = SyntheticHEIF(format)

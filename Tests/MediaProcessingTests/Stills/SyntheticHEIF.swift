@@ -40,6 +40,14 @@ struct SyntheticHEIF {
     }
 
     static func irot(_ quarters: UInt8) -> [UInt8] { MediaBytes.box("irot", [quarters]) }
+    /// A crop; the offsets are those of its middle from the middle of the image.
+    static func clap(width: Int, height: Int, right: Int, down: Int) -> [UInt8] {
+        let numbers = [width, height, right, down].flatMap { number in
+            MediaBytes.bigEndian(Int(UInt32(bitPattern: Int32(number))), 4) + MediaBytes.bigEndian(1, 4)
+        }
+        return MediaBytes.box("clap", numbers)
+    }
+
     static func imir(_ axis: UInt8) -> [UInt8] { MediaBytes.box("imir", [axis]) }
 
     static func nclx(matrix: Int, isFullRange: Bool) -> [UInt8] {
