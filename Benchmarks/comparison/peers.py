@@ -52,11 +52,18 @@ def python_command(work, concurrency, side=None):
             *(["--thumbnail", str(side)] if side else [])]
 
 
-def python_worker(urls, concurrency=8, side=None):
+def python_worker(urls, concurrency=8, side=None, may_reject=False):
     with Work(urls) as work:
         spent = run(python_command(work, concurrency, side))
-    expect_all(urls, spent.output)
+    if not may_reject:
+        expect_all(urls, spent.output)
     return spent
+
+
+def errors(output):
+    """The errors of the Python worker by URL."""
+    answers = [json.loads(line) for line in output.splitlines()]
+    return {answer["url"]: answer["error"] for answer in answers if "error" in answer}
 
 
 def expect_all(urls, output):

@@ -14,8 +14,10 @@ THRESHOLDS = os.path.join(ROOT, "Benchmarks/thresholds.json")
 class Run:
     """A run: its origin, the number of rounds, the results."""
 
-    def __init__(self, origin, rounds=None):
+    def __init__(self, origin, rounds=None, folder=None):
         self.origin = origin
+        # Your own files, for the row own-files.
+        self.folder = folder
         self.forced_rounds = rounds
         self.found = []
         self.notes = []

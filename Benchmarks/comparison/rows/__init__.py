@@ -1,7 +1,7 @@
 """The rows of the table, in its order."""
 
 from . import batch_cpu, batch_memory, batch_rate, frame, help, one_jpeg, passed, phone_pictures, queue_rate
-from . import mix_instructions, mix_kinds, mix_latency, mix_memory, mix_rate, rejection, remux, tools
+from . import mix_instructions, mix_kinds, mix_latency, mix_memory, mix_rate, own_files, rejection, remux, tools
 
 ROWS = {
     "batch-cpu": batch_cpu,
@@ -12,6 +12,7 @@ ROWS = {
     "mix-kinds": mix_kinds,
     "mix-latency": mix_latency,
     "mix-instructions": mix_instructions,
+    "own-files": own_files,
     "one-jpeg": one_jpeg,
     "passed": passed,
     "frame": frame,
