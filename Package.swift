@@ -327,9 +327,9 @@ let package = Package(
     ]
 )
 
-/// The fuzz targets: see Fuzz/README.md. `make fuzz` links each with libFuzzer; `make test` compiles them and runs their
-/// seeds.
-let fuzzTargets: [(name: String, parsers: [Target.Dependency])] = [
+/// The fuzz targets and what they depend on: see Fuzz/README.md. `make fuzz` links each with libFuzzer; `make test`
+/// compiles them and runs their seeds.
+let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
     ("RequestFuzz", ["AttachPrep", "AttachPrepCommand"]),
     ("OptionFuzz", ["AttachPrep", "AttachPrepCommand"]),
     ("ManifestFuzz", ["AttachPrep", "AttachPrepCommand"]),
@@ -365,12 +365,13 @@ let fuzzTargets: [(name: String, parsers: [Target.Dependency])] = [
     ("ChildFuzz", ["AttachPrep", "Linux", "MediaEngine", "RichPush"]),
 ]
 
+let fuzzSupport: [Target.Dependency] = ["FuzzSupport"]
 let fuzzSettings: [SwiftSetting] = testing + fuzzed + (isFuzzing ? [.define("FUZZING")] : [])
 if isFuzzing || testsFuzzSeeds {
     package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"),
         .target(
-            name: "FuzzSupport", dependencies: isFuzzing ? ["CLibFuzzer"] : [], path: "Fuzz/FuzzSupport",
-            swiftSettings: fuzzSettings),
+            name: "FuzzSupport", dependencies: ["CLibFuzzer"], path: "Fuzz/FuzzSupport", swiftSettings: fuzzSettings),
         .target(
             name: "PeerSupport", dependencies: ["FuzzSupport"], path: "Fuzz/PeerSupport", swiftSettings: fuzzSettings),
         .target(
@@ -387,7 +388,6 @@ func entryPoint(_ name: String) -> SwiftSetting {
 if isFuzzing {
     // gold, which is SwiftPM's linker here, breaks over libFuzzer's symbols.
     let linking: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
-    package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"))
     // A program cannot be part of another one; without its own `main` it is a library.
     package.products.removeAll { $0.name == "attachprep" }
     package.targets = package.targets.map { target in
@@ -397,18 +397,19 @@ if isFuzzing {
             swiftSettings: strict + fuzzed + [entryPoint("attachprep_main")])
     }
     package.targets += fuzzTargets.map { target in
-        .executableTarget(
-            name: target.name, dependencies: target.parsers + ["FuzzSupport"], path: "Fuzz/\(target.name)",
+        let path = "Fuzz/\(target.name)"
+        return .executableTarget(
+            name: target.name, dependencies: target.dependencies + fuzzSupport, path: path,
             swiftSettings: fuzzSettings + [.unsafeFlags(["-parse-as-library"])], linkerSettings: linking)
     }
 } else if testsFuzzSeeds {
     package.targets += fuzzTargets.map { target in
         .target(
-            name: target.name, dependencies: target.parsers + ["FuzzSupport"], path: "Fuzz/\(target.name)",
+            name: target.name, dependencies: target.dependencies + fuzzSupport, path: "Fuzz/\(target.name)",
             swiftSettings: fuzzSettings + [.unsafeFlags(["-parse-as-library"]), entryPoint("\(target.name)_main")])
     }
     package.targets.append(
-        specification("FuzzTests", ["FuzzSupport"] + fuzzTargets.map { .target(name: $0.name) }))
+        specification("FuzzTests", fuzzSupport + fuzzTargets.map { .target(name: $0.name) }))
 }
 
 if let chosenTests {

@@ -25,3 +25,15 @@ func checkDeadline(_ deadline: ContinuousClock.Instant) throws {
         throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the movie was decoded.")
     }
 }
+
+extension Demuxer {
+    /// Reads the next packet; false at the end. A file that cannot be read to its end counts as far as it can be read.
+    ///
+    /// - Throws: `media.corrupt` when the deadline passes.
+    func readLeniently(into packet: Packet) throws -> Bool {
+        do { return try read(into: packet) } catch {
+            if error.isDeadline { throw error.corrupt }
+            return false
+        }
+    }
+}

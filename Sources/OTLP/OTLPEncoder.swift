@@ -60,19 +60,9 @@ private struct JSONBytes {
         let isLong = text.utf8.count > Limits.spanTextBytesMax
         // A scalar has at most four bytes.
         let text = isLong ? String(text.unicodeScalars.prefix(Limits.spanTextBytesMax / 4)) : text
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20:
-                raw("\\u00")
-                for digit in [byte >> 4, byte & 0xf] { bytes.append(Self.digits[Int(digit)]) }
-            default: bytes.append(byte)
-            }
-        }
+        bytes += JSONEscaping.inside(text.utf8, escapingSlashes: false)
         raw("\"")
     }
-
-    private static let digits = Array("0123456789abcdef".utf8)
 
     mutating func attribute(_ key: String, _ value: SpanAttribute) {
         raw("{\"key\":")

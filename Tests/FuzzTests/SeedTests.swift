@@ -28,7 +28,7 @@ import Testing
 /// Every fuzz target is compiled and runs its seeds once; `make fuzz` searches further, with libFuzzer and the address
 /// sanitizer.
 struct SeedTests {
-    private static let targets: [String: @Sendable () -> Void] = [
+    private static let targets: [String: @MainActor @Sendable () -> Void] = [
         "AddressFuzz": AddressFuzz.main, "AnimationParserFuzz": AnimationParserFuzz.main,
         "AudioParserFuzz": AudioParserFuzz.main, "ChildFuzz": ChildFuzz.main, "EndpointFuzz": EndpointFuzz.main,
         "GIFEncoderFuzz": GIFEncoderFuzz.main, "HeaderFuzz": HeaderFuzz.main, "ImageParserFuzz": ImageParserFuzz.main,
@@ -50,7 +50,8 @@ struct SeedTests {
             FuzzTarget.inputs = try FileManager.default.contentsOfDirectory(atPath: path).sorted().map { name in
                 Array(try Data(contentsOf: URL(fileURLWithPath: path).appendingPathComponent(name)))
             }
-            try #require(SeedTests.targets[target])()
+            let run = try #require(SeedTests.targets[target])
+            await run()
         }
     }
 

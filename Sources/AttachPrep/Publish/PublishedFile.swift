@@ -70,13 +70,15 @@ extension Manifest {
 
     /// The manifest with the URLs that its files have at a target, in a layout.
     func located(at target: any PublishTarget, layout: ResultLayout) -> Manifest {
+        withURLs { target.url(of: $0, in: id, layout: layout) }
+    }
+
+    /// The manifest with another URL for each of its files.
+    package func withURLs(_ url: (PublishedFile) -> String?) -> Manifest {
         var manifest = self
-        let url = { (name: String, sha256: String) in
-            target.url(of: PublishedFile(name: name, sha256: sha256), in: id, layout: layout)
-        }
-        if let attachment { manifest.attachment?.url = url(attachment.file, attachment.sha256) }
-        if let thumbnail { manifest.thumbnail?.url = url(thumbnail.file, thumbnail.sha256) }
-        if let crop { manifest.crop?.url = url(crop.file, crop.sha256) }
+        manifest.attachment?.url = attachment.flatMap { url(PublishedFile(name: $0.file, sha256: $0.sha256)) }
+        manifest.thumbnail?.url = thumbnail.flatMap { url(PublishedFile(name: $0.file, sha256: $0.sha256)) }
+        manifest.crop?.url = crop.flatMap { url(PublishedFile(name: $0.file, sha256: $0.sha256)) }
         return manifest
     }
 }

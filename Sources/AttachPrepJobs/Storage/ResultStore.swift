@@ -100,15 +100,10 @@ extension Manifest {
     /// `baseURL` or without media, files have no URLs. Files that were published elsewhere keep theirs.
     public func located(_ media: MediaID?, at baseURL: String?) -> Manifest {
         if attachment?.url != nil { return self }
-        var manifest = self
-        let url = { (file: String, sha256: String) -> String? in
+        return withURLs { file in
             guard let media, let baseURL else { return nil }
             let base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
-            return "\(base)/media/\(media)/\(PublishedFile(name: file, sha256: sha256).suggestedName)"
+            return "\(base)/media/\(media)/\(file.suggestedName)"
         }
-        if let attachment { manifest.attachment?.url = url(attachment.file, attachment.sha256) }
-        if let thumbnail { manifest.thumbnail?.url = url(thumbnail.file, thumbnail.sha256) }
-        if let crop { manifest.crop?.url = url(crop.file, crop.sha256) }
-        return manifest
     }
 }

@@ -115,19 +115,6 @@ struct AudioSource {
     }
 }
 
-extension OpenMovie {
-    /// Reads the next packet; false at the end. A read error is treated as the end, because inspection has already
-    /// judged the file.
-    func readLeniently(into packet: Packet) throws -> Bool {
-        do {
-            return try demuxer.read(into: packet)
-        } catch {
-            if error.isDeadline { throw error.corrupt }
-            return false
-        }
-    }
-}
-
 /// Describes the quality that encoded audio lost, as sentences.
 struct AudioReport {
     /// Seconds that may be missing at the end before the audio counts as cut: rounding by encoders and headers.

@@ -37,7 +37,7 @@ struct AudioCopy {
         var held: Packet?
         var end: Int64?
         let packet = try Packet()
-        while try movie.readLeniently(into: packet) {
+        while try movie.demuxer.readLeniently(into: packet) {
             guard packet.streamIndex == source.stream.index, packet.byteCount > 0 else { continue }
             try validation.validate(packet)
             let next = try packet.reference()

@@ -157,7 +157,7 @@ struct AudioPass {
         var packets: [Packet] = []
         var bytes = 0
         let packet = try Packet()
-        while !transcoder.isFull, bytes <= bytesMax, try movie.readLeniently(into: packet) {
+        while !transcoder.isFull, bytes <= bytesMax, try movie.demuxer.readLeniently(into: packet) {
             let made = packet.streamIndex == source.stream.index ? try transcoder.transcode(packet) : []
             packets.append(contentsOf: made)
             bytes = made.reduce(bytes) { $0.adding(clamping: $1.byteCount) }

@@ -29,7 +29,7 @@ struct RunScan {
         if let stream {
             run.demuxer.discardStreams(except: [stream.index])
             let packet = try readingMedia { try Packet() }
-            while try Self.read(packet, run.demuxer) {
+            while try run.demuxer.readLeniently(into: packet) {
                 try checkDeadline(deadline)
                 guard packet.streamIndex == stream.index, packet.byteCount > 0 else { continue }
                 let tick = packet.presentationTimestamp ?? packet.decodingTimestamp
@@ -42,13 +42,6 @@ struct RunScan {
         }
         self.samples = samples
         self.end = end
-    }
-
-    private static func read(_ packet: Packet, _ demuxer: Demuxer) throws -> Bool {
-        do { return try demuxer.read(into: packet) } catch {
-            if error.isDeadline { throw error.corrupt }
-            return false
-        }
     }
 
     /// The first sample that can be decoded.

@@ -101,7 +101,7 @@ struct MoviePass {
     private func feed(_ tracks: [any MovieTrack], from movie: OpenMovie) throws {
         movie.demuxer.discardStreams(except: Set(tracks.map(\.source)))
         let packet = try Packet()
-        while !isOver(tracks), try movie.readLeniently(into: packet) {
+        while !isOver(tracks), try movie.demuxer.readLeniently(into: packet) {
             for track in tracks where track.source == packet.streamIndex && !track.isOver { try track.write(packet) }
         }
         try tracks.first?.finish()

@@ -221,7 +221,7 @@ final class RunFeed {
     func advance() throws {
         let next = try readingMedia { try Packet() }
         while !isOver {
-            guard try read(next) else { break }
+            guard try demuxer.readLeniently(into: next) else { break }
             let found = [main, audio].compactMap(\.self).first { $0.index == next.streamIndex }
             guard let found, next.byteCount > 0 else { continue }
             let isMain = found.index == main?.index
@@ -240,14 +240,6 @@ final class RunFeed {
             return
         }
         isOver = true
-    }
-
-    /// A segment that cannot be read to its end counts as far as it can be read.
-    private func read(_ packet: Packet) throws -> Bool {
-        do { return try demuxer.read(into: packet) } catch {
-            if error.isDeadline { throw error.corrupt }
-            return false
-        }
     }
 }
 

@@ -147,7 +147,7 @@ struct TrialEncode {
         var isEnded = false
         while frames.count < count, !isEnded {
             if frames.count > 1, clock.secondsSpent - start > secondsMax { break }
-            isEnded = try !movie.readLeniently(into: packet)
+            isEnded = try !movie.demuxer.readLeniently(into: packet)
             if !isEnded, packet.streamIndex != source.scan.video.index { continue }
             try decoder.feed(isEnded ? nil : packet) { frame, time in
                 if frames.count >= count { return }

@@ -96,7 +96,7 @@ extension Image {
         if let encoder = PNGEncoder(width: width, height: height, bands: bands) {
             return try withPixels { try encoder.encode($0, level: compression) }
         }
-        // Bounded: no more rows than the height.
+        // Bounded throughout: no more rows than the height.
         let rows = min(height, PNGEncoder.sampleRows)
         let strip = try area(left: 0, top: (height - rows) / 2, width: width, height: rows)
         let filters = try strip.withPixels {

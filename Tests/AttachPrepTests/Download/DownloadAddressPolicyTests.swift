@@ -95,7 +95,7 @@ import Testing
             deadline: .now + .seconds(60), prefixReady: prefixReady)
         #expect(exchange.mayConnect(to: "127.0.0.1") && exchange.maySendRequest(to: "127.0.0.1"))
         #expect(!exchange.mayConnect(to: "127.0.0.2"))
-        #expect(exchange.outcome.abortError?.code == .sourceAddressBlocked)
+        #expect(exchange.received.abortError?.code == .sourceAddressBlocked)
         #expect(!exchange.maySendRequest(to: "::1"))
         #expect(!exchange.mayConnect(to: "nonsense"))
     }
