@@ -29,7 +29,7 @@ func checkDeadline(_ deadline: ContinuousClock.Instant) throws {
 extension Demuxer {
     /// Reads the next packet; false at the end. A file that cannot be read to its end counts as far as it can be read.
     ///
-    /// - Throws: `media.corrupt` when the deadline passes.
+    /// - Throws: `deadline.exceeded`.
     func readLeniently(into packet: Packet) throws -> Bool {
         do { return try read(into: packet) } catch {
             if error.isDeadline { throw error.corrupt }
