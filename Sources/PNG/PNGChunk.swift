@@ -12,14 +12,14 @@ package enum PNGChunk {
     package static func bytes(_ type: String, _ content: [UInt8]) -> [UInt8] {
         // Bounded throughout: array concatenation.
         let checked = Array(type.utf8) + content
-        return bigEndian(content.count) + checked + bigEndian(Int(clamping: checksum(checked)))
+        return bigEndian(content.count) + checked + bigEndian(Int(clamping: checksum(checked[...])))
     }
 
     /// The checksum of type and content.
     ///
     /// - Parameter preceding: The checksum of the bytes before these; 0 when they are the first.
-    package static func checksum(_ bytes: [UInt8], after preceding: UInt32 = 0) -> UInt32 {
-        CRC32.checksum(bytes[...], after: preceding)
+    package static func checksum(_ bytes: ArraySlice<UInt8>, after preceding: UInt32 = 0) -> UInt32 {
+        CRC32.checksum(bytes, after: preceding)
     }
 
     /// The lowest 32 bits.

@@ -207,7 +207,7 @@ extension ByteWindow {
     }
 
     /// Calls `body` with a range of the file, window by window.
-    func forEachPart(of range: Range<Int>, _ body: ([UInt8]) -> Void) throws {
+    func forEachPart(of range: Range<Int>, _ body: (ArraySlice<UInt8>) -> Void) throws {
         var offset = range.lowerBound
         while offset < range.upperBound {
             // Bounded throughout: the range lies in the file.

@@ -178,7 +178,7 @@ struct HEIFAperture: Hashable {
     /// - Returns: The whole image without a property; nil for a part that is not inside the image.
     init?(_ property: Range<Int>?, of grid: HEIFGrid, _ window: ByteWindow) throws {
         guard let property else {
-            self.init(of: grid)
+            self = HEIFAperture(of: grid)
             return
         }
         var reader = HEIFBoxReader(property, window)
@@ -190,17 +190,21 @@ struct HEIFAperture: Hashable {
             let signed = isOffset ? Double(Int32(bitPattern: numerator)) : Double(numerator)
             values.append(signed / Double(denominator))  // Bounded: floating point.
         }
-        (width, height) = (Int(clamping: values[0].rounded(.down)), Int(clamping: values[1].rounded(.down)))
-        // Bounded: floating point.
-        let exactLeft = values[2] + (Double(grid.width) - Double(width)) / 2
-        // Bounded: floating point.
-        let exactTop = values[3] + (Double(grid.height) - Double(height)) / 2
-        // Even, because a chroma sample belongs to two columns and rows.
-        left = Int(clamping: (exactLeft / 2).rounded(.down)).multiplied(clamping: 2)
-        top = Int(clamping: (exactTop / 2).rounded(.down)).multiplied(clamping: 2)
+        let width = Int(clamping: values[0].rounded(.down))
+        let height = Int(clamping: values[1].rounded(.down))
+        let left = Self.start(of: width, in: grid.width, middle: values[2])
+        let top = Self.start(of: height, in: grid.height, middle: values[3])
         guard width > 0, height > 0, left >= 0, top >= 0, left.adding(clamping: width) <= grid.width,
             top.adding(clamping: height) <= grid.height
         else { return nil }
+        (self.left, self.top, self.width, self.height) = (left, top, width, height)
+    }
+
+    /// The first column or row, rounded to an even one, because a chroma sample belongs to two of them.
+    private static func start(of length: Int, in whole: Int, middle: Double) -> Int {
+        // Bounded: floating point.
+        let exact = middle + (Double(whole) - Double(length)) / 2
+        return Int(clamping: (exact / 2).rounded(.down)).multiplied(clamping: 2)
     }
 }
 
