@@ -1,4 +1,4 @@
-import AttachPrepModel
+package import AttachPrepModel
 
 /// Where the files of a result are stored below a publish target.
 public enum ResultLayout: String, Sendable, Hashable, CaseIterable {
