@@ -1,3 +1,4 @@
+internal import AttachPrep
 package import Tracing
 
 /// The identity of a span, as the headers `traceparent` and `tracestate` carry it between processes.
