@@ -46,7 +46,7 @@ struct SeedTests {
         try #require(seeds.exitCode == 0, "\(seeds.errorText)")
         let path = folder.path
         // An invariant that does not hold aborts the process.
-        await #expect(processExitsWith: .success) { [target, path] in
+        await #expect(processExitsWith: .success) { [target, path = path as String] in
             FuzzTarget.inputs = try FileManager.default.contentsOfDirectory(atPath: path).sorted().map { name in
                 Array(try Data(contentsOf: URL(fileURLWithPath: path).appendingPathComponent(name)))
             }
