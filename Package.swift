@@ -366,6 +366,7 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
 ]
 
 let fuzzSupport: [Target.Dependency] = ["FuzzSupport"]
+let parsedAsLibrary: [SwiftSetting] = [.unsafeFlags(["-parse-as-library"])]
 let fuzzSettings: [SwiftSetting] = testing + fuzzed + (isFuzzing ? [.define("FUZZING")] : [])
 if isFuzzing || testsFuzzSeeds {
     package.targets += [
@@ -400,13 +401,13 @@ if isFuzzing {
         let path = "Fuzz/\(target.name)"
         return .executableTarget(
             name: target.name, dependencies: target.dependencies + fuzzSupport, path: path,
-            swiftSettings: fuzzSettings + [.unsafeFlags(["-parse-as-library"])], linkerSettings: linking)
+            swiftSettings: fuzzSettings + parsedAsLibrary, linkerSettings: linking)
     }
 } else if testsFuzzSeeds {
     package.targets += fuzzTargets.map { target in
         .target(
             name: target.name, dependencies: target.dependencies + fuzzSupport, path: "Fuzz/\(target.name)",
-            swiftSettings: fuzzSettings + [.unsafeFlags(["-parse-as-library"]), entryPoint("\(target.name)_main")])
+            swiftSettings: fuzzSettings + parsedAsLibrary + [entryPoint("\(target.name)_main")])
     }
     package.targets.append(
         specification("FuzzTests", fuzzSupport + fuzzTargets.map { .target(name: $0.name) }))

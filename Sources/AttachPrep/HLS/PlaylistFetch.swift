@@ -186,7 +186,7 @@ struct FetchedPlaylist: Sendable {
             warnings.append(
                 PreparationWarning(
                     .mediaCut,
-                    "The stream is longer than \(Int(clamping: clip.seconds)) s and was cut; increase `clip` to get more."
+                    "The stream is longer than \(Int(clamping: clip.seconds)) s and was cut; give a longer `clip`."
                 ))
         }
         warnings += joined.omissions.map { PreparationWarning(.mediaCut, Self.sentence($0, joined.format)) }
