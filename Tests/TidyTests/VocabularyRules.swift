@@ -35,13 +35,18 @@ enum VocabularyRules {
         "of ours": "our own, or the thing's name", "the walls": "the sandbox", "its walls": "its sandbox",
         "optimis": "optimiz", "stands upright": "is upright", "who asks": "the caller", "without a word": "silently",
         "word on": "decision on", "is told": "is notified, or receives", "nobody asks": "unused",
+        "no verdict on": "may still be intact", "acknowledgement": "acknowledgment", "labelled": "labeled",
+        "lower-case": "lowercase", "time-out": "timeout",
     ]
+
+    private static let sortedPhrases = phrases.keys.sorted()
 
     /// Declarations in Swift, JavaScript, Python and SQL whose names hold a banned word.
     static func names(_ file: TextFile) -> [Finding] {
         let isScript = file.name.hasSuffix(".js") || file.name.hasSuffix(".py")
         guard file.isSwift || isScript, !file.path.hasPrefix("Tests/TidyTests/") else { return [] }
-        let columns = file.lines.enumerated().compactMap { file.isSwift ? column($1, $0, file) : nil }
+        let hasSQL = file.isSwift && (file.text.contains("CREATE ") || file.text.contains("ADD COLUMN "))
+        let columns = hasSQL ? file.lines.enumerated().compactMap { column($1, $0, file) } : []
         let lines = file.isSwift ? file.code : file.lines.map(String.init)
         return columns
             + lines.enumerated().flatMap { index, line in
@@ -76,7 +81,7 @@ enum VocabularyRules {
         guard file.isSwift || isProse, !file.path.hasPrefix("Tests/TidyTests/") else { return [] }
         return file.lines.enumerated().compactMap { index, line in
             let line = prose(line, file.isSwift ? file.code[index] : nil).lowercased()
-            guard let phrase = phrases.keys.sorted().first(where: { holds(line, $0) }) else { return nil }
+            guard let phrase = sortedPhrases.first(where: { holds(line, $0) }) else { return nil }
             return Finding(file.path, index + 1, "\"\(phrase)\"; write \(phrases[phrase] ?? "it plainly")")
         }
     }
@@ -85,7 +90,9 @@ enum VocabularyRules {
     static func errorTypes(_ file: TextFile) -> [Finding] {
         guard file.isSwift else { return [] }
         return file.code.enumerated().compactMap { index, line in
-            guard let match = line.firstMatch(of: /\b(?:struct|enum|class)\s+(\w+)\s*:\s*([^\x7B]*)/),
+            // Regular expressions are slow, and most lines name no error.
+            guard words(of: line).contains("Error"),
+                let match = line.firstMatch(of: /\b(?:struct|enum|class)\s+(\w+)\s*:\s*([^\x7B]*)/),
                 match.2.split(whereSeparator: { !$0.isLetter }).contains("Error"), !match.1.hasSuffix("Error"),
                 !keptErrorTypes.contains(match.1)
             else { return nil }
@@ -119,10 +126,22 @@ enum VocabularyRules {
     ]
 
     private static func declaredNames(in line: String) -> [String] {
-        let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        let words = words(of: line)
         return words.indices.compactMap { index in
             keywords.contains(words[index]) && index + 1 < words.count ? String(words[index + 1]) : nil
         }
+    }
+
+    /// The words of a line. By bytes, which takes a tenth of the time of characters.
+    private static func words(of line: String) -> [Substring] {
+        line.utf8.split { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): false
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): false
+            default: true
+            }
+        }
+        .map { Substring($0) }
     }
 
     /// The first banned word among the words of a name.

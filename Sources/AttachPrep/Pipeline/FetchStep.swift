@@ -235,7 +235,7 @@ final class FetchedSource: Sendable {
 
     private let file: OwnedDescriptor
     let bytes: Int
-    /// Lower-case hexadecimal.
+    /// Lowercase hexadecimal.
     let sha256: String
     let finalURL: String?
     let declaredMIMEType: String?

@@ -12,7 +12,7 @@ public enum ResultLayout: String, Sendable, Hashable, CaseIterable {
 public struct PublishedFile: Sendable, Hashable {
     /// The name in the manifest: `attachment.jpg`.
     public let name: String
-    /// Lower-case hexadecimal.
+    /// Lowercase hexadecimal.
     public let sha256: String
 
     public init(name: String, sha256: String) {

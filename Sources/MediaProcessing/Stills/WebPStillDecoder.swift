@@ -7,8 +7,8 @@ import WebP
 ///
 /// libvips supports more variants, but converts each of them to RGB, and back for the JPEG.
 enum WebPStillDecoder {
-    /// Nil for a WebP that is not plain, takes too much memory or cannot be decoded this way; that is no verdict on the
-    /// file.
+    /// Nil for a WebP that is not plain, takes too much memory or cannot be decoded this way; the file may still be
+    /// intact.
     ///
     /// - Throws: `media.too_many_pixels`, `deadline.exceeded`.
     static func decode(source: CInt, deadline: ContinuousClock.Instant) throws -> PlanarImage? {
