@@ -303,8 +303,8 @@ struct FramePixels {
     private let largestSide: Int?
 
     /// Reduction from which missing deblocking in reference frames is invisible: 1080p for a thumbnail of 512 pixels.
-    /// The thumbnail differs by 41 to 46 dB from that of the exact frame, about as much as by JPEG compression; by 39 dB
-    /// where x264's CRF is 40.
+    /// The thumbnail differs by 41 to 46 dB from that of the exact frame, about as much as by JPEG compression; by
+    /// 39 dB where x264's CRF is 40.
     private static let hidingReduction = 3.75
 
     /// - Parameter largestSide: Maximum longer side in pixels; nil for full size.
