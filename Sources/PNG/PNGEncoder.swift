@@ -73,12 +73,11 @@ package struct PNGEncoder: Sendable, Hashable {
     }
 
     private func file(_ compressed: [UInt8]) -> [UInt8] {
-        // Bounded: array concatenation. 8 bits a sample, with the only methods there are of compression, filters and no
-        // interlacing.
+        // Bounded throughout: array concatenation. 8 bits a sample, with the only methods there are of compression,
+        // filters and no interlacing.
         let header = PNGChunk.bigEndian(width) + PNGChunk.bigEndian(height) + [8, colorType, 0, 0, 0]
-        let chunks = [PNGChunk.bytes("IHDR", header), PNGChunk.bytes("IDAT", compressed), PNGChunk.bytes("IEND", [])]
-        // Bounded: array concatenation.
-        return PNGChunk.signature + chunks.joined()
+        let first = PNGChunk.signature + PNGChunk.bytes("IHDR", header)
+        return first + PNGChunk.bytes("IDAT", compressed) + PNGChunk.bytes("IEND", [])
     }
 
     private var colorType: UInt8 {

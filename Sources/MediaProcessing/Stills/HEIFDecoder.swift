@@ -13,7 +13,7 @@ enum HEIFDecoder {
     static func decode(source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant) throws -> PlanarImage? {
         let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
         guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return nil }
-        try ImageLimits.check(width: heif.width, height: heif.height, format: format)
+        try ImageLimits.check(width: heif.grid.width, height: heif.grid.height, format: format)
         guard heif.declaredTransfer == nil || heif.declaredTransfer == .standard else { return nil }
         guard
             let (planes, coding) = try FastPath.attempt({ try HEIFTileDecoder.decode(heif, window, deadline: deadline) }
@@ -33,7 +33,7 @@ enum HEIFDecoder {
         guard let heif = try FastPath.attempt({ try PlainHEIF(window) }), heif.declaredTransfer != .standard,
             heif.isWhole
         else { return nil }
-        try ImageLimits.check(width: heif.width, height: heif.height, format: format)
+        try ImageLimits.check(width: heif.grid.width, height: heif.grid.height, format: format)
         return try FastPath.attempt { try HEIFToneMapping(heif).decode(window, deadline: deadline) }
     }
 }

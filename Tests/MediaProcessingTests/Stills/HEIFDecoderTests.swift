@@ -84,6 +84,15 @@ import Testing
         #expect(try decoded.meanSquaredDifference(from: wanted) < Self.rounding)
     }
 
+    @Test func `The limit of pixels is that of the whole image, however small its crop is`() throws {
+        var heif = SyntheticHEIF(.heic)
+        (heif.columns, heif.rows) = (16, 16)
+        heif.properties = [SyntheticHEIF.clap(width: 300, height: 200, right: 0, down: 0)]
+        let file = try heif.file()
+        let error = #expect(throws: AttachPrepError.self) { try Self.decoded(file, .heic) }
+        #expect(error?.code == .mediaTooManyPixels)
+    }
+
     @Test func `A crop outside the image, or after a rotation, is left to libheif`() throws {
         for properties in [
             [SyntheticHEIF.clap(width: 900, height: 200, right: 0, down: 0)],
