@@ -78,6 +78,9 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     package static let ticksPerSecond: Int32 = 120_000
     /// Maximum size in bytes of the frames that the encoder holds for its lookahead.
     private static let lookaheadBytesMax = 160_000_000
+    /// Pixels of a frame above which x264 holds as few frames as it can: for 3840 x 2160 it takes 200 MB then, and 750 MB
+    /// otherwise (measured with the preset medium), which leaves too little for the decoder.
+    private static let manyFramesPixelsMax = 4_000_000
     /// Maximum keyframe interval in seconds: seeking and thumbnails need keyframes.
     private static let keyframeSecondsMax = 2.0
 
@@ -123,9 +126,22 @@ package struct VideoEncoderSettings: Sendable, Hashable {
         case .slower: usual = 60
         }
         // A frame and its half-size copies.
-        let bytes = width.multiplied(clamping: height).multiplied(clamping: 5) / 2
+        let bytes = pixels.multiplied(clamping: 5) / 2
         // Bounded: both sides are positive, as `init` requires.
         return min(usual, max(5, Self.lookaheadBytesMax / bytes))
+    }
+
+    private var pixels: Int { width.multiplied(clamping: height) }
+
+    /// x264's options by its own names.
+    var options: [String: String] {
+        var options = ["preset": "\(preset)", "profile": "high", "crf": "\(quality)"]
+        if let lookahead { options["rc-lookahead"] = "\(lookahead)" }
+        if pixels > Self.manyFramesPixelsMax {
+            let few = ["bf": "0", "refs": "1", "rc-lookahead": "2", "threads": "2", "x264-params": "sync-lookahead=0"]
+            options.merge(few) { $1 }
+        }
+        return options
     }
 }
 
@@ -146,9 +162,7 @@ extension Encoder {
         unsafe context.pointee.color_trc = AVColorTransferCharacteristic(UInt32(clamping: settings.colors.transfer))
         unsafe context.pointee.color_range = AVCOL_RANGE_MPEG
         unsafe context.pointee.thread_count = VideoEncoderSettings.threadCount
-        var options = ["preset": "\(settings.preset)", "profile": "high", "crf": "\(settings.quality)"]
-        if let lookahead = settings.lookahead { options["rc-lookahead"] = "\(lookahead)" }
-        try encoder.start(options: options)
+        try encoder.start(options: settings.options)
         return encoder
     }
 
