@@ -187,9 +187,13 @@ struct BatchLine: Sendable, Hashable {
 enum BatchList {
     /// Reads a file, or standard input for `-`.
     ///
-    /// - Throws: `ValidationError` if the file cannot be read.
+    /// - Throws: `ValidationError` if the file cannot be read, or is media itself.
     static func read(_ path: String) throws -> [BatchLine] {
         let bytes = try InputFile(path: path, name: "list", remedy: "a file of sources or JSON Lines").bytes()
+        // A movie given by mistake would be thousands of sources that do not exist.
+        if bytes.contains(0) {
+            throw ValidationError("The list \(path) is not text; to prepare the file itself, use attachprep prepare.")
+        }
         return lines(String(decoding: bytes, as: UTF8.self))
     }
 

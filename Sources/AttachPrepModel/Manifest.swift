@@ -33,6 +33,7 @@ public struct Manifest: Codable, Sendable, Hashable {
         get { partial ?? false }
         set { partial = newValue ? true : nil }
     }
+    /// Nil instead of false, so that the key is left out.
     private var partial: Bool?
     /// When a partial result was reported, as RFC 3339; nil for any other. Left out when it is nil.
     public var reportedAt: String?

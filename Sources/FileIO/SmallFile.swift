@@ -2,6 +2,9 @@ import Glibc
 
 /// Reads small files, such as tokens, at once.
 package enum SmallFile {
+    /// Milliseconds to wait for the next bytes of a pipe, such as `<(command)`.
+    private static let waitMillisecondsMax: Int32 = 5_000
+
     /// The bytes of a file, truncated after `bytesMax`; nil if it cannot be read.
     package static func bytes(of path: String, bytesMax: Int) -> [UInt8]? {
         // Not blocking: the path may be that of a pipe.
@@ -15,12 +18,19 @@ package enum SmallFile {
             let count = unsafe chunk.withUnsafeMutableBytes { buffer in
                 unsafe read(descriptor, buffer.baseAddress, buffer.count)
             }
+            if count < 0, errno == EINTR || errno == EAGAIN && isReadable(descriptor) { continue }
             guard count >= 0 else { return nil }
             guard count > 0 else { break }
             // Bounded: array concatenation.
             bytes += chunk.prefix(count)
         }
         return Array(bytes.prefix(bytesMax))
+    }
+
+    /// Waits until a pipe has bytes or is closed by its writer.
+    private static func isReadable(_ descriptor: Int32) -> Bool {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe Glibc.poll(&poll, 1, waitMillisecondsMax) > 0
     }
 
     /// The text of a file, truncated after `bytesMax` bytes; nil if it cannot be read.

@@ -39,21 +39,22 @@ package struct PNGEncoder: Sendable, Hashable {
         guard pixels.byteCount == rowBytes * height else { throw PNGEncodingError() }
         let rows = min(height, Self.sampleRows)
         let top = (height - rows) / 2
+        let compressor = try Compressor(level: level)
         let samples = try Samples(
-            pixels.extracting(top * rowBytes..<(top + rows) * rowBytes), width: width, bands: bands, level: level)
+            pixels.extracting(top * rowBytes..<(top + rows) * rowBytes), width: width, bands: bands, compressor)
         if rows == height { return file(samples.gainFromFilters ? samples.filtered : samples.plain) }
         let bytes =
             samples.gainFromFilters
             ? PNGRowFilter.filtered(pixels, width: width, bands: bands)
             : PNGRowFilter.unfiltered(pixels, rowBytes: rowBytes)
-        return file(try Compressor(level: level).zlib(bytes))
+        return file(try compressor.zlib(bytes))
     }
 
     /// Whether row filters make an image smaller: photographs need them, drawings are smaller without.
     ///
     /// - Parameter strip: `sampleRows` rows from the middle of the image, or all rows of a smaller one.
     package static func gainsFromFilters(_ strip: RawSpan, width: Int, bands: Int, level: Int) throws -> Bool {
-        try Samples(strip, width: width, bands: bands, level: level).gainFromFilters
+        try Samples(strip, width: width, bands: bands, Compressor(level: level)).gainFromFilters
     }
 
     /// A strip compressed with and without row filters, at the final level: at a lower one smooth gradients wrongly
@@ -64,8 +65,7 @@ package struct PNGEncoder: Sendable, Hashable {
 
         var gainFromFilters: Bool { filtered.count < plain.count }
 
-        init(_ strip: RawSpan, width: Int, bands: Int, level: Int) throws {
-            let compressor = try Compressor(level: level)
+        init(_ strip: RawSpan, width: Int, bands: Int, _ compressor: Compressor) throws {
             // Bounded: a row is in memory.
             plain = try compressor.zlib(PNGRowFilter.unfiltered(strip, rowBytes: width * bands))
             filtered = try compressor.zlib(PNGRowFilter.filtered(strip, width: width, bands: bands))

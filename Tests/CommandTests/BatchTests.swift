@@ -46,6 +46,13 @@ import Testing
         #expect(try result.lines.map { try PrintedManifest(line: $0).outcome } == ["passed", "passed"])
     }
 
+    @Test func `Media in place of the list is an error that names the command for it`() async throws {
+        let movie = try bench.folder.write([0x1A, 0x45, 0xDF, 0xA3, 10, 0, 65, 10, 66], to: "movie.webm")
+        let result = try await bench.command(bench.arguments("batch", [movie])).run()
+        #expect(result.exitCode == 64 && result.text == "")
+        #expect(result.errorText.contains("is not text; to prepare the file itself, use attachprep prepare."))
+    }
+
     @Test func `A batch continues after failures and exits with 1`() async throws {
         let result = try await bench.batch([
             server.url("/nowhere.jpg"), server.url("/picture.jpg"), "{", server.url("/grid.jpg"), "ftp://a/b",

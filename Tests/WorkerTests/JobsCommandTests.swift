@@ -120,6 +120,18 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: bench.state))
     }
 
+    @Test func `The token can come from a command that takes some time to print it`() async throws {
+        let tokens = try bench.folder.write("a-token-for-tests-of-2026\n", to: "tokens")
+        let service = try await bench.start(["--token-file", tokens])
+        var command = try bench.command([])
+        let script = #""$0" jobs list --url "$1" --token-file <("$0" --version > version; cat "$2")"#
+        command.arguments = ["-c", script, command.program, service.url, tokens]
+        command.program = "bash"
+        let result = try await command.run()
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        try await service.stop()
+    }
+
     @Test func `The command needs the service's token, which can be changed without a restart`() async throws {
         let tokens = try bench.folder.write("# of tests\n an-old-token-for-tests of 2026\n", to: "tokens")
         let service = try await bench.start(["--token-file", tokens])

@@ -227,10 +227,15 @@ extension SettingReader {
     }
 
     private static func content(of path: String) throws -> String {
-        guard let text = SmallFile.text(of: path, bytesMax: Limits.tokenFileBytesMax) else {
+        let bytesMax = Limits.tokenFileBytesMax
+        // Bounded: a constant.
+        guard let bytes = SmallFile.bytes(of: path, bytesMax: bytesMax + 1) else {
             throw AttachPrepError(.requestInvalid, "The file is not readable.")
         }
-        return text
+        guard bytes.count <= bytesMax else {
+            throw AttachPrepError(.requestInvalid, "The file exceeds \(bytesMax) bytes.")
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Adds the setting's flag or variable to the message of an error.

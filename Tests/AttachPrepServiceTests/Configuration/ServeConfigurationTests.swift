@@ -144,6 +144,15 @@ struct ServeConfigurationTests {
         #expect(error?.message.contains(setting.flag) == true, "\(error?.message ?? "")")
     }
 
+    @Test func `A secret's file that is too large is rejected, not read in part`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(String(repeating: " ", count: 262_140) + "secret", to: "token")
+        let error = #expect(throws: AttachPrepError.self) {
+            try read([.queue: "nats://a", .queueTokenFile: file], bucket)
+        }
+        #expect(error?.message.contains("The file exceeds 262144 bytes.") == true, "\(error?.message ?? "")")
+    }
+
     @Test func `A flag takes precedence over its variable`() throws {
         #expect(try read([.port: "1"], ["ATTACHPREP_PORT": "2"]).service.port == 1)
     }
