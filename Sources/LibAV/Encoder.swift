@@ -78,8 +78,8 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     package static let ticksPerSecond: Int32 = 120_000
     /// Maximum size in bytes of the frames that the encoder holds for its lookahead.
     private static let lookaheadBytesMax = 160_000_000
-    /// Pixels of a frame above which x264 holds as few frames as it can: for 3840 x 2160 it takes 200 MB then, and 750 MB
-    /// otherwise (measured with the preset medium), which leaves too little for the decoder.
+    /// Pixels of a frame above which x264 holds as few frames as it can. For 3840 x 2160 it takes 200 MB then, and
+    /// 750 MB otherwise (measured with the preset medium), which leaves too little for the decoder.
     private static let manyFramesPixelsMax = 4_000_000
     /// Maximum keyframe interval in seconds: seeking and thumbnails need keyframes.
     private static let keyframeSecondsMax = 2.0
