@@ -49,7 +49,7 @@ import Testing
     @Test func `Media in place of the list is an error that names the command for it`() async throws {
         let movie = try bench.folder.write([0x1A, 0x45, 0xDF, 0xA3, 10, 0, 65, 10, 66], to: "movie.webm")
         let result = try await bench.command(bench.arguments("batch", [movie])).run()
-        #expect(result.exitCode == 64 && result.text == "")
+        #expect(result.exitCode == 2 && result.text == "")
         #expect(result.errorText.contains("is not text; to prepare the file itself, use attachprep prepare."))
     }
 
