@@ -44,7 +44,7 @@ struct SchemathesisTests {
                 "Authorization: Bearer \(LiveService.token)", "--seed", "20261121",
                 // All checks except use_after_free: DELETE cancels a job, which still exists.
                 "--checks", "all", "--exclude-checks", "use_after_free",
-                "--generation-deterministic", "--max-examples", "8", "--request-timeout", "20", "--no-color",
+                "--generation-deterministic", "--max-examples", "5", "--request-timeout", "20", "--no-color",
                 // The endless event stream is tested in EventRouteTests.
                 "--exclude-operation-id", "listen",
             ],

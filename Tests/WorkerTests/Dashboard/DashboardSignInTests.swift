@@ -65,7 +65,7 @@ import Testing
         unreserved.insert(charactersIn: ".-_")
         let encoded = try #require(name.addingPercentEncoding(withAllowedCharacters: unreserved))
         let job = try await bench.process("/\(encoded)")
-        let queries = ["job=\(job.id)"] + ["search", "error", "job", "view"].map { "\($0)=\(encoded)" }
+        let queries = ["job=\(job.id)", "job=\(encoded)", "view=\(encoded)&search=\(encoded)&error=\(encoded)"]
         for path in ["/"] + queries.map({ "/?\($0)" }) {
             let page = try await bench.open(path)
             try await page.wait(until: "document.readyState === 'complete'")
