@@ -101,10 +101,10 @@ import SafeArithmetic
 
     /// Decodes to the end of the file.
     ///
-    /// - Parameter take: Called with each row from the top, `width` times the samples of a pixel; an error it throws
+    /// - Parameter body: Called with each row from the top, `width` times the samples of a pixel; an error it throws
     ///   ends the decoding.
     /// - Throws: `PNGError` when the file is truncated or damaged.
-    package func decode(_ take: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
+    package func decode(_ body: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
         // Interlaced rows do not come in order.
         guard !isInterlaced else { throw PNGError(CInt(SPNG_EINTERLACE_METHOD.rawValue), "decode_image") }
         let flags = CInt(truncatingIfNeeded: SPNG_DECODE_PROGRESSIVE.rawValue | SPNG_DECODE_TRNS.rawValue)
@@ -118,7 +118,7 @@ import SafeArithmetic
             // libspng returns EOI with the last row.
             let isExpected = number == last ? code == CInt(SPNG_EOI.rawValue) : code == 0
             guard isExpected else { throw PNGError(code, "decode_row") }
-            try unsafe take(row)
+            try unsafe body(row)
         }
         try PNGError.check(unsafe spng_decode_chunks(context), "decode_chunks")
     }
