@@ -57,8 +57,8 @@ package enum MediaMessageCoding {
 }
 
 /// Signals about a source that is still downloading, one byte each.
-public enum ArrivalSignal: UInt8, Sendable, Hashable {
-    /// More bytes have arrived.
+public enum DownloadSignal: UInt8, Sendable, Hashable {
+    /// More bytes were received.
     case more = 0x2B
     /// The source is complete.
     case complete = 0x2E

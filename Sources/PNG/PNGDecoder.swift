@@ -3,7 +3,7 @@ import FileIO
 import Glibc
 import SafeArithmetic
 
-/// Decodes a PNG row by row while its bytes arrive. Owns libspng's context.
+/// Decodes a PNG row by row while its bytes are written. Owns libspng's context.
 ///
 /// All checksums are verified, including those of ancillary chunks.
 ///
@@ -38,7 +38,7 @@ import SafeArithmetic
     ///
     /// - Parameters:
     ///   - descriptor: Borrowed; must stay open while the decoder exists.
-    ///   - waitForMore: Called at the end of the file; returns whether more bytes have arrived.
+    ///   - waitForMore: Called at the end of the file; returns whether more bytes were written.
     package init(descriptor: CInt, waitForMore: @escaping () -> Bool = { false }) throws(PNGError) {
         guard let context = unsafe spng_ctx_new(0) else { throw PNGError(CInt(SPNG_EMEM.rawValue), "ctx_new") }
         let source = PNGSource(descriptor: descriptor, waitForMore: waitForMore)

@@ -31,8 +31,8 @@ enum ContentCoding: Sendable, Hashable {
     }
 }
 
-/// Decompresses one body as it arrives, in steps of at most 64 KiB of output, so that size and time can be checked
-/// after each.
+/// Decompresses one body as it is received, in steps of at most 64 KiB of output, so that size and time can be
+/// checked after each.
 ///
 /// A gzip body may have several members, which form one file (RFC 1952, 2.2). Any other bytes after the end of the
 /// stream make the body invalid.
