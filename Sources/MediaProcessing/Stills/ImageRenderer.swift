@@ -157,10 +157,10 @@ struct ImageRenderer {
     private func renderReducedDirectly(_ box: ThumbnailRendition, _ download: DownloadingFile? = nil) throws
         -> RenderedMedia?
     {
-        switch request.format {
+        switch request.format.imageFormat {
         case .jpeg: try renderReducedJPEG(box, download)
         case .png: try renderReducedPNG(box, download)
-        default: nil
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil: nil
         }
     }
 
