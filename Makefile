@@ -140,8 +140,9 @@ test-hostile: deps deps-test ## Run the attack tests and print whether each prom
 # sanitizer multiplies the time; PreparationTests also encodes a movie, audio and an animation.
 sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|NATSTests|AttachPrepTests|PreparationTests
 sanitized := $(sanitized)|AttachPrepJobsTests|AttachPrepServiceTests
-with_child := MediaProcessPoolTests|AnswerValidationTests|MediaProcessErrorTests|ChildRecyclingTests
-with_child := $(with_child)|MediaProcessSandboxTests|MemoryLeakTests|EarlyProcessingTests|CorruptStillTests
+with_media_process := MediaProcessPoolTests|AnswerValidationTests|MediaProcessErrorTests|MediaProcessRecyclingTests
+with_media_process := $(with_media_process)|MediaProcessSandboxTests|MemoryLeakTests|EarlyProcessingTests
+with_media_process := $(with_media_process)|CorruptStillTests
 with_clock := $(shell cat tools/paced-tests)
 # A tester in Python with a time limit of one minute, which it needs without a sanitizer.
 with_tester := SchemathesisTests
@@ -152,7 +153,7 @@ sanitizer_environment := SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(C
 test-asan: deps deps-test ## Run the tests in one process under the address sanitizer, leaks included
 	swift build --build-tests --sanitize=address --scratch-path .build-asan
 	$(sanitizer_environment) $(swift_test) --skip-build --sanitize=address --scratch-path .build-asan \
-	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)' \
+	    --filter '$(sanitized)' --skip '$(with_media_process)' --skip '$(with_clock)' \
 	    --skip '$(with_tester)'
 
 test-tsan: deps deps-test ## Run the tests in one process under the thread sanitizer
@@ -160,7 +161,7 @@ test-tsan: deps deps-test ## Run the tests in one process under the thread sanit
 	clang -O1 -shared -fPIC -Wall -Werror tools/sanitizers/visible-locks.c -o .build-tsan/visible-locks.so
 	$(sanitizer_environment) LD_PRELOAD=$(CURDIR)/.build-tsan/visible-locks.so \
 	    $(swift_test) --skip-build --sanitize=thread --scratch-path .build-tsan \
-	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)' \
+	    --filter '$(sanitized)' --skip '$(with_media_process)' --skip '$(with_clock)' \
 	    --skip '$(with_tester)'
 
 # Seconds for each target; TARGET=HeaderFuzz runs one.

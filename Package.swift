@@ -147,8 +147,8 @@ let package = Package(
                 "SafeArithmetic",
             ],
             optimized),
-        module("MediaChild", ["MediaProcessing", "Linux", "SafeArithmetic"]),
-        .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
+        module("MediaProcessMain", ["MediaProcessing", "Linux", "SafeArithmetic"]),
+        .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaProcessMain"], swiftSettings: strict),
         module(
             "AttachPrep",
             [
@@ -264,7 +264,7 @@ let package = Package(
         // The specification.
         // attachprep-media that tries to escape: each file names what to try in the sandbox.
         .executableTarget(
-            name: "HostileMedia", dependencies: ["MediaChild", "MediaEngine", "RichPush", "Linux"],
+            name: "HostileMedia", dependencies: ["MediaProcessMain", "MediaEngine", "RichPush", "Linux"],
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("SafeArithmeticTests", ["SafeArithmetic"]),
@@ -362,7 +362,7 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
             .product(name: "Logging", package: "swift-log"),
         ]
     ),
-    ("ChildFuzz", ["AttachPrep", "Linux", "MediaEngine", "RichPush"]),
+    ("MediaProcessFuzz", ["AttachPrep", "Linux", "MediaEngine", "RichPush"]),
 ]
 
 let fuzzSupport: [Target.Dependency] = ["FuzzSupport"]

@@ -100,7 +100,8 @@ public final class AttachmentPreparer: Sendable {
     /// Counters since the start.
     public var statistics: PreparerStatistics {
         var statistics = PreparerStatistics(
-            downloadedBytes: dependencies.downloader.receivedBytes, children: pool?.replacements ?? ChildReplacements(),
+            downloadedBytes: dependencies.downloader.receivedBytes,
+            replacements: pool?.replacements ?? MediaProcessReplacements(),
             abandonedLoops: dependencies.downloader.abandonedLoops)
         statistics.failures = pool?.failures ?? [:]
         statistics.quarantine = dependencies.quarantine.counts
@@ -206,7 +207,7 @@ public final class AttachmentPreparer: Sendable {
 
     /// Libraries, versions and formats of the media engine.
     public func describe() async throws -> EngineDescription {
-        try await dependencies.engine.describe(deadline: .now + .seconds(Limits.childStartSecondsMax))
+        try await dependencies.engine.describe(deadline: .now + .seconds(Limits.mediaProcessStartSecondsMax))
     }
 }
 
@@ -292,8 +293,8 @@ public struct PreparerStatistics: Sendable, Hashable {
     /// Body bytes received from servers, including those of failures.
     public var downloadedBytes: Int
     /// Replaced media processes.
-    public var children: ChildReplacements
-    /// Failed media processes by cause; their sum is `children.failed`.
+    public var replacements: MediaProcessReplacements
+    /// Failed media processes by cause; their sum is `replacements.failed`.
     public var failures: [MediaProcessFailure: Int] = [:]
     /// Download threads abandoned because a libcurl call did not return.
     public var abandonedLoops: Int
@@ -301,10 +302,11 @@ public struct PreparerStatistics: Sendable, Hashable {
     public var quarantine = QuarantineCounts()
 
     public init(
-        downloadedBytes: Int = 0, children: ChildReplacements = ChildReplacements(), abandonedLoops: Int = 0
+        downloadedBytes: Int = 0, replacements: MediaProcessReplacements = MediaProcessReplacements(),
+        abandonedLoops: Int = 0
     ) {
         self.downloadedBytes = downloadedBytes
-        self.children = children
+        self.replacements = replacements
         self.abandonedLoops = abandonedLoops
     }
 }

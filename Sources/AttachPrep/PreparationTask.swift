@@ -17,7 +17,7 @@ public struct PreparationTask: Sendable {
     /// Called with the manifest and the path of the folder with its files, before they are published.
     public var onFiles: (@Sendable (Manifest, String) async -> Void)?
     /// Called with true when the download begins to wait for a source that does not exist yet, and with false when
-    /// bytes of it arrive or the wait ends otherwise: work that waits need not count as work.
+    /// bytes of it are received or the wait ends otherwise: work that waits need not count as work.
     public var onWaiting: (@Sendable (Bool) -> Void)?
     /// The logger of this request; nil uses the preparer's.
     public var logger: Logger?

@@ -110,7 +110,7 @@ struct Diagnostics: Codable, Sendable {
     private static func sentence(_ error: any Error) -> String {
         guard let known = error as? AttachPrepError else { return "\(error)" }
         return known.code == .deadlineExceeded
-            ? "The media process did not answer within \(Int(Limits.childStartSecondsMax)) s." : known.message
+            ? "The media process did not answer within \(Int(Limits.mediaProcessStartSecondsMax)) s." : known.message
     }
 
     private static func diagnostics(

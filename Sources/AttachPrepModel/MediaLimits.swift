@@ -24,7 +24,7 @@ extension Limits {
     package static let durationSecondsMax = 4.0 * 3600
     /// 8K video, 7,680 x 4,320, including padding.
     package static let moviePixelsMax = 36_000_000
-    /// Content is identified for the first time when this much has arrived (libmagic itself reads 4 KB to 7 MB).
+    /// Content is identified for the first time when this much was received (libmagic itself reads 4 KB to 7 MB).
     package static let identifyBytesFirst = 4_096
     /// The second and last identification before the end, for MP3s with large cover art in front.
     package static let identifyBytesLast = 65_536

@@ -50,7 +50,7 @@ package struct TransferLimits: Sendable, Hashable {
     package var connect: Duration
     /// From the request to the end of the response head, including informational responses.
     package var firstByte: Duration
-    /// The time within which `stallBytesMin` more body bytes must arrive.
+    /// The time within which `stallBytesMin` more body bytes must be received.
     package var stall: Duration
     /// Fewer bytes than this within `stall` count as a stalled transfer; 1 counts every byte as progress.
     package var stallBytesMin: Int

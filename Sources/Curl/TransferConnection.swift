@@ -29,7 +29,7 @@ internal import Synchronization
         if let descriptor { watch.sockets.recordReceived(headerBytes, over: descriptor) }
     }
 
-    /// Counts the body bytes that have arrived.
+    /// Counts the body bytes received so far.
     ///
     /// - Returns: The body bytes so far, as sent.
     func recordReceivedBody() -> Int {

@@ -167,7 +167,7 @@ struct TransferClock {
     private let limits: TransferLimits
     private let started: ContinuousClock.Instant
     private var requestSent: ContinuousClock.Instant?
-    /// When `stallBytesMin` bytes had last arrived.
+    /// When `stallBytesMin` bytes were last received.
     private var lastProgress: ContinuousClock.Instant?
     private var bytesSinceProgress = 0
     /// When a piece of the request body was last sent; nil once all is sent.
@@ -195,7 +195,7 @@ struct TransferClock {
         bytesSinceProgress = 0
     }
 
-    /// Body or trailer bytes have arrived.
+    /// Body or trailer bytes were received.
     ///
     /// Fewer than `stallBytesMin` bytes are not progress: otherwise a server that sends a byte now and then could
     /// occupy a transfer until its deadline.

@@ -14,7 +14,7 @@ package enum BaselineDecoder {
 
     /// Decodes to EOI at one or two eighths of the size: luma first, chroma at the size it is stored at.
     ///
-    /// - Parameter waitForMore: Called at the end of the file; returns whether more bytes have arrived. The headers
+    /// - Parameter waitForMore: Called at the end of the file; returns whether more bytes were written. The headers
     ///   must be there already.
     /// - Returns: Nil for another kind of JPEG, and for one with any error.
     package static func planes(

@@ -30,12 +30,12 @@ import SafeArithmetic
     ///
     /// - Parameters:
     ///   - demuxer: Short name of the demuxer to use; nil selects it by content.
-    ///   - arriving: Set while the file is still being written: reads wait for missing bytes.
+    ///   - downloading: Set while the file is still being written: reads wait for missing bytes.
     package static func open(
-        _ descriptor: CInt, demuxer: String?, arriving: ArrivingBytes? = nil, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, demuxer: String?, downloading: DownloadingBytes? = nil, deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> Demuxer {
         try open(
-            DescriptorInput.open(descriptor, arriving: arriving, deadline: deadline), demuxer: demuxer)
+            DescriptorInput.open(descriptor, downloading: downloading, deadline: deadline), demuxer: demuxer)
     }
 
     /// Opens parts of the file behind a borrowed descriptor as if they followed each other.

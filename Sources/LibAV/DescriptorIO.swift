@@ -29,9 +29,9 @@ import SafeArithmetic
 
     /// Borrows the descriptor: the caller keeps it open for the lifetime of the returned object.
     ///
-    /// - Parameter arriving: Set while the file is still being written.
+    /// - Parameter downloading: Set while the file is still being written.
     static func open(
-        _ descriptor: CInt, arriving: ArrivingBytes? = nil, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, downloading: DownloadingBytes? = nil, deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> DescriptorInput {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
@@ -40,8 +40,8 @@ import SafeArithmetic
         return try open(
             State(
                 descriptor: descriptor,
-                size: arriving.map { Int64(clamping: $0.total) } ?? Int64(clamping: status.st_size),
-                waitForMore: arriving?.waitForMore, deadline: deadline))
+                size: downloading.map { Int64(clamping: $0.total) } ?? Int64(clamping: status.st_size),
+                waitForMore: downloading?.waitForMore, deadline: deadline))
     }
 
     /// Reads parts of a file as if they followed each other.
@@ -134,10 +134,10 @@ import SafeArithmetic
 }
 
 /// A file that is still being written and is read as if it were complete.
-package struct ArrivingBytes {
+package struct DownloadingBytes {
     /// Expected size in bytes.
     package let total: Int
-    /// Waits for bytes after the current end; returns false if no more will arrive.
+    /// Waits for bytes after the current end; returns false if there will be no more.
     package let waitForMore: () -> Bool
 
     package init(total: Int, waitForMore: @escaping () -> Bool) {

@@ -10,8 +10,8 @@ public struct InspectRequest: Codable, Sendable, Hashable {
     /// The thumbnail that a movie will probably need; the descriptor of a file for it follows the source's.
     public let expected: ExpectedThumbnail?
     /// Total bytes of a movie that is still being written and has its index first; nil for a complete file. If set, the
-    /// last descriptor is the pipe on which further bytes are signaled (`ArrivalSignal`).
-    public var arrivingBytes: Int?
+    /// last descriptor is the pipe on which further bytes are signaled (`DownloadSignal`).
+    public var downloadingBytes: Int?
 
     public init(format: MediaFormat?, decodesStills: Bool, expected: ExpectedThumbnail? = nil) {
         self.format = format

@@ -103,14 +103,14 @@ extension MediaEngine {
     ///
     /// - Parameters:
     ///   - thumbnail: The file for the expected thumbnail; nil when none is expected.
-    ///   - arrivals: The pipe that signals further bytes of the source; nil for a complete source.
+    ///   - signals: The pipe that signals further bytes of the source; nil for a complete source.
     public func inspect(
-        _ request: InspectRequest, source: CInt, thumbnail: CInt?, arrivals: CInt? = nil,
+        _ request: InspectRequest, source: CInt, thumbnail: CInt?, signals: CInt? = nil,
         deadline: ContinuousClock.Instant
     ) async throws -> (media: InspectedMedia, early: EarlyRender?) {
-        precondition((request.arrivingBytes != nil) == (arrivals != nil), "an incomplete source needs arrivals")
+        precondition((request.downloadingBytes != nil) == (signals != nil), "an incomplete source needs signals")
         precondition((request.expected != nil) == (thumbnail != nil), "an expected thumbnail needs a file")
-        let descriptors = [source] + [thumbnail, arrivals].compactMap(\.self)
+        let descriptors = [source] + [thumbnail, signals].compactMap(\.self)
         let answer = try await perform(.inspect(request), descriptors: descriptors, deadline: deadline)
         guard case .inspected(let media, let early) = answer else { throw wrongAnswer("inspect") }
         return (media, early)
@@ -118,14 +118,14 @@ extension MediaEngine {
 
     /// Writes the requested renditions.
     ///
-    /// - Parameter arrivals: The pipe that signals further bytes of the source; nil for a complete source.
+    /// - Parameter signals: The pipe that signals further bytes of the source; nil for a complete source.
     public func render(
-        _ request: RenderRequest, source: CInt, outputs: [CInt], arrivals: CInt? = nil,
+        _ request: RenderRequest, source: CInt, outputs: [CInt], signals: CInt? = nil,
         deadline: ContinuousClock.Instant
     ) async throws -> RenderedMedia {
-        precondition(request.isArriving == (arrivals != nil), "an incomplete source needs arrivals")
+        precondition(request.isDownloading == (signals != nil), "an incomplete source needs signals")
         // Bounded: array concatenation.
-        let descriptors = [source] + outputs + [arrivals].compactMap(\.self)
+        let descriptors = [source] + outputs + [signals].compactMap(\.self)
         let answer = try await perform(.render(request), descriptors: descriptors, deadline: deadline)
         guard case .rendered(let media) = answer else { throw wrongAnswer("render") }
         return media

@@ -14,14 +14,14 @@ public struct RenderRequest: Codable, Sendable, Hashable {
     public var crop: CropChoice?
     /// The frame that thumbnail and crop show; its position in a written attachment is returned.
     public var frameSelection: FrameSelection
-    /// Whether the source is still downloading; the last descriptor then signals further bytes (`ArrivalSignal`). Only
+    /// Whether the source is still downloading; the last descriptor then signals further bytes (`DownloadSignal`). Only
     /// a thumbnail can be made this way, and not of every image; an error then does not mean that the file is invalid.
-    public var isArriving: Bool
+    public var isDownloading: Bool
 
     public init(format: MediaFormat, frameSelection: FrameSelection) {
         self.format = format
         self.frameSelection = frameSelection
-        isArriving = false
+        isDownloading = false
     }
 }
 

@@ -91,15 +91,15 @@ enum MediaRendering {
         progress: @escaping (RenderedMedia) -> Void
     ) throws -> RenderedMedia {
         var outputs = outputs
-        let arrival = request.isArriving ? outputs.popLast().map { ArrivingFile(signals: $0.descriptor) } : nil
+        let download = request.isDownloading ? outputs.popLast().map { DownloadingFile(signals: $0.descriptor) } : nil
         guard outputs.count == request.outputs.count else {
             throw AttachPrepError(.internal, "The media process received the wrong number of outputs.")
         }
         let clock = WorkClock(deadline: deadline)
-        if let arrival {
+        if let download {
             let named = Dictionary(uniqueKeysWithValues: zip(request.outputs, outputs))
             return try ImageRenderer(request: request, source: source, outputs: named, clock: clock)
-                .renderArriving(arrival)
+                .renderDownloading(download)
         }
         switch request.attachment {
         case .still, nil:

@@ -3,7 +3,7 @@ import FileIO
 import Glibc
 import SafeArithmetic
 
-/// Decodes a PNG row by row while its bytes arrive. Owns libspng's context.
+/// Decodes a PNG row by row while its bytes are written. Owns libspng's context.
 ///
 /// All checksums are verified, including those of ancillary chunks.
 ///
@@ -38,7 +38,7 @@ import SafeArithmetic
     ///
     /// - Parameters:
     ///   - descriptor: Borrowed; must stay open while the decoder exists.
-    ///   - waitForMore: Called at the end of the file; returns whether more bytes have arrived.
+    ///   - waitForMore: Called at the end of the file; returns whether more bytes were written.
     package init(descriptor: CInt, waitForMore: @escaping () -> Bool = { false }) throws(PNGError) {
         guard let context = unsafe spng_ctx_new(0) else { throw PNGError(CInt(SPNG_EMEM.rawValue), "ctx_new") }
         let source = PNGSource(descriptor: descriptor, waitForMore: waitForMore)
@@ -101,10 +101,10 @@ import SafeArithmetic
 
     /// Decodes to the end of the file.
     ///
-    /// - Parameter take: Called with each row from the top, `width` times the samples of a pixel; an error it throws
+    /// - Parameter body: Called with each row from the top, `width` times the samples of a pixel; an error it throws
     ///   ends the decoding.
     /// - Throws: `PNGError` when the file is truncated or damaged.
-    package func decode(_ take: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
+    package func decode(_ body: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
         // Interlaced rows do not come in order.
         guard !isInterlaced else { throw PNGError(CInt(SPNG_EINTERLACE_METHOD.rawValue), "decode_image") }
         let flags = CInt(truncatingIfNeeded: SPNG_DECODE_PROGRESSIVE.rawValue | SPNG_DECODE_TRNS.rawValue)
@@ -118,7 +118,7 @@ import SafeArithmetic
             // libspng returns EOI with the last row.
             let isExpected = number == last ? code == CInt(SPNG_EOI.rawValue) : code == 0
             guard isExpected else { throw PNGError(code, "decode_row") }
-            try unsafe take(row)
+            try unsafe body(row)
         }
         try PNGError.check(unsafe spng_decode_chunks(context), "decode_chunks")
     }

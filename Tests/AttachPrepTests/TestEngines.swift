@@ -86,7 +86,7 @@ final class FakeEngine: MediaEngine {
 final class RecordingEngine: MediaEngine {
     struct Work: Sendable {
         let isInspection: Bool
-        let isArriving: Bool
+        let isDownloading: Bool
         var succeeded: Bool?
     }
 
@@ -147,8 +147,8 @@ final class RecordingEngine: MediaEngine {
 extension RecordingEngine.Work {
     fileprivate init?(_ call: MediaCall) {
         switch call {
-        case .render(let request): self.init(isInspection: false, isArriving: request.isArriving)
-        case .inspect(let request): self.init(isInspection: true, isArriving: request.arrivingBytes != nil)
+        case .render(let request): self.init(isInspection: false, isDownloading: request.isDownloading)
+        case .inspect(let request): self.init(isInspection: true, isDownloading: request.downloadingBytes != nil)
         case .identify, .join, .readPage, .describe: return nil
         }
     }

@@ -13,21 +13,21 @@ import Testing
 
     /// Starts a run, waits until one of its media processes is decoding, and calls `action` with that process.
     private func startRendering(
-        _ arguments: [String], then action: @escaping @Sendable (_ child: ProcessStatus) -> Void
+        _ arguments: [String], then action: @escaping @Sendable (_ mediaProcess: ProcessStatus) -> Void
     ) async throws -> RunningCommand {
         let running = try bench.command(arguments).start()
         let (process, out) = (ProcessStatus(processID: running.processID), bench.output)
-        let busy = Mutex<(before: [ProcessStatus: Int], child: ProcessStatus?)?>(nil)
+        let busy = Mutex<(before: [ProcessStatus: Int], mediaProcess: ProcessStatus?)?>(nil)
         try await waitUntil("a media process is decoding") {
             guard StagedFiles.exist(named: "thumbnail.new", in: out) else { return false }
             return busy.withLock { busy in
-                let children = process.children
-                let before = busy?.before ?? Dictionary(uniqueKeysWithValues: children.map { ($0, $0.ticks) })
-                busy = (before, children.first { $0.ticks > before[$0, default: 0] + 2 })
-                return busy?.child != nil
+                let mediaProcesses = process.children
+                let before = busy?.before ?? Dictionary(uniqueKeysWithValues: mediaProcesses.map { ($0, $0.ticks) })
+                busy = (before, mediaProcesses.first { $0.ticks > before[$0, default: 0] + 2 })
+                return busy?.mediaProcess != nil
             }
         } then: {
-            if let child = busy.withLock({ $0?.child }) { action(child) }
+            if let mediaProcess = busy.withLock({ $0?.mediaProcess }) { action(mediaProcess) }
         }
         return running
     }
@@ -67,7 +67,7 @@ import Testing
             !process.children.isEmpty
         } then: {
             killed.withLock { $0 = process.children }
-            for child in process.children { kill(child.processID, SIGKILL) }
+            for mediaProcess in process.children { kill(mediaProcess.processID, SIGKILL) }
         }
         try await waitUntil("the killed process has ended") {
             killed.withLock { !$0.contains { $0.isRunning } }
@@ -80,13 +80,13 @@ import Testing
 
     @Test func `A killed command ends its media processes, and the next run removes its staging folder`() async throws {
         let arguments = bench.arguments("prepare", [try await HandmadeMedia.slowImage().path])
-        let child = Mutex<ProcessStatus?>(nil)
+        let mediaProcess = Mutex<ProcessStatus?>(nil)
         let running = try await startRendering(arguments) { busy in
-            child.withLock { $0 = busy }
+            mediaProcess.withLock { $0 = busy }
             if let parent = busy.parent { kill(parent, SIGKILL) }
         }
         #expect(try await running.result().exitCode == 128 + SIGKILL)
-        let busy = try #require(child.withLock { $0 })
+        let busy = try #require(mediaProcess.withLock { $0 })
         try await waitUntil("its media process has ended", seconds: 10) { !busy.isRunning }
         #expect(try bench.leftovers().contains { $0.hasPrefix("out/.attachprep-") })
         let manifest = try await bench.prepare(SourceTree.sample("grid.jpg"))

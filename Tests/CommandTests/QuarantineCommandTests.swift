@@ -19,9 +19,11 @@ import Testing
         bench = try CommandBench()
     }
 
-    private func prepare(_ sources: String..., with child: ScriptedMediaProcess?) async throws -> [PrintedManifest] {
+    private func prepare(
+        _ sources: String..., with mediaProcess: ScriptedMediaProcess?
+    ) async throws -> [PrintedManifest] {
         try await bench.command(
-            bench.arguments("prepare", sources), environment: ["ATTACHPREP_MEDIA": child?.path]
+            bench.arguments("prepare", sources), environment: ["ATTACHPREP_MEDIA": mediaProcess?.path]
         ).run().lines.map(PrintedManifest.init(line:))
     }
 
@@ -44,19 +46,19 @@ import Testing
 
     @Test(arguments: [false, true])
     func `A file that crashes two media processes is rejected before it reaches a third`(byURL: Bool) async throws {
-        let child = try ScriptedMediaProcess(Self.crashesInInspection)
+        let mediaProcess = try ScriptedMediaProcess(Self.crashesInInspection)
         let source = byURL ? try CommandBench.url("grid.jpg") : SourceTree.sample("grid.jpg")
-        let first = try #require(try await prepare(source, with: child).first)
+        let first = try #require(try await prepare(source, with: mediaProcess).first)
         bench.expect(first, rejectedAs: "media.decoder_crashed")
         #expect(first.error?.retryable == true)
-        let second = try #require(try await prepare(source, with: child).first)
+        let second = try #require(try await prepare(source, with: mediaProcess).first)
         bench.expect(second, rejectedAs: "media.quarantined")
         #expect(second.error?.retryable == false)
-        let calls = child.calls
+        let calls = mediaProcess.calls
         #expect(calls == 4)
-        let third = try #require(try await prepare(source, with: child).first)
+        let third = try #require(try await prepare(source, with: mediaProcess).first)
         bench.expect(third, rejectedAs: "media.quarantined")
-        #expect(child.calls == calls)
+        #expect(mediaProcess.calls == calls)
         #expect(try bench.leftovers() == [])
         // Another file is prepared.
         #expect(try await prepare(SourceTree.sample("grid.png"), with: nil).first?.error == nil)
@@ -67,20 +69,22 @@ import Testing
     }
 
     @Test func `A crash during identification of the first bytes counts as a strike`() async throws {
-        let child = try ScriptedMediaProcess("receive(); die('SIGABRT')")
+        let mediaProcess = try ScriptedMediaProcess("receive(); die('SIGABRT')")
         let source = try CommandBench.url("clock.mp4")
-        bench.expect(try #require(try await prepare(source, with: child).first), rejectedAs: "media.decoder_crashed")
-        bench.expect(try #require(try await prepare(source, with: child).first), rejectedAs: "media.quarantined")
-        let third = try #require(try await prepare(source, with: child).first)
+        let first = try #require(try await prepare(source, with: mediaProcess).first)
+        bench.expect(first, rejectedAs: "media.decoder_crashed")
+        let second = try #require(try await prepare(source, with: mediaProcess).first)
+        bench.expect(second, rejectedAs: "media.quarantined")
+        let third = try #require(try await prepare(source, with: mediaProcess).first)
         bench.expect(third, rejectedAs: "media.quarantined")
-        #expect(child.calls == 2)
+        #expect(mediaProcess.calls == 2)
         #expect(try await rows().map(\.subject) == ["firstBytes"])
     }
 
     @Test func `Crashes and quarantine can occur in one run, for concurrent requests`() async throws {
-        let child = try ScriptedMediaProcess(Self.crashesInInspection)
+        let mediaProcess = try ScriptedMediaProcess(Self.crashesInInspection)
         let cat = SourceTree.sample("grid.jpg")
-        let manifests = try await prepare(cat, cat, cat, cat, cat, with: child)
+        let manifests = try await prepare(cat, cat, cat, cat, cat, with: mediaProcess)
         let codes = Set(manifests.compactMap(\.error?.code))
         #expect(codes.isSubset(of: ["media.decoder_crashed", "media.quarantined"]))
         #expect(codes.contains("media.quarantined") && manifests.count == 5)
@@ -104,9 +108,9 @@ import Testing
     }
 
     @Test func `A file lifted from quarantine is tried again`() async throws {
-        let child = try ScriptedMediaProcess(Self.crashesInInspection)
+        let mediaProcess = try ScriptedMediaProcess(Self.crashesInInspection)
         let source = SourceTree.sample("grid.jpg")
-        for _ in 0..<2 { _ = try await prepare(source, with: child) }
+        for _ in 0..<2 { _ = try await prepare(source, with: mediaProcess) }
         let digest = try #require(try await rows().first?.digest)
         let listed = try await quarantine("list")
         #expect(listed.text.contains(digest) && listed.text.contains("blocked"))
@@ -120,10 +124,10 @@ import Testing
     }
 
     @Test func `--state sets the folder of the quarantine`() async throws {
-        let child = try ScriptedMediaProcess(Self.crashesInInspection)
+        let mediaProcess = try ScriptedMediaProcess(Self.crashesInInspection)
         let state = bench.folder.path("elsewhere")
         let arguments = bench.arguments("prepare", ["--state", state, SourceTree.sample("grid.jpg")])
-        _ = try await bench.command(arguments, environment: ["ATTACHPREP_MEDIA": child.path]).run()
+        _ = try await bench.command(arguments, environment: ["ATTACHPREP_MEDIA": mediaProcess.path]).run()
         #expect(try await rows().isEmpty)
         #expect(try await quarantine("list", "--format", "json", "--state", state).lines.count == 1)
         let lifted = try await quarantine("lift", "--all", "--state", state)
@@ -132,10 +136,10 @@ import Testing
     }
 
     @Test func `Requests are processed although the state folder cannot be used`() async throws {
-        let child = try ScriptedMediaProcess(Self.crashesInInspection)
+        let mediaProcess = try ScriptedMediaProcess(Self.crashesInInspection)
         let result = try await bench.command(
             bench.arguments("prepare", [SourceTree.sample("grid.jpg")]),
-            environment: ["ATTACHPREP_MEDIA": child.path, "XDG_STATE_HOME": "/dev/null/state"]
+            environment: ["ATTACHPREP_MEDIA": mediaProcess.path, "XDG_STATE_HOME": "/dev/null/state"]
         ).run()
         let manifest = try PrintedManifest(line: try #require(result.lines.first))
         bench.expect(manifest, rejectedAs: "media.decoder_crashed")

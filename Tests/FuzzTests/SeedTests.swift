@@ -6,12 +6,12 @@ import Testing
 @testable import AddressFuzz
 @testable import AnimationParserFuzz
 @testable import AudioParserFuzz
-@testable import ChildFuzz
 @testable import EndpointFuzz
 @testable import GIFEncoderFuzz
 @testable import HeaderFuzz
 @testable import ImageParserFuzz
 @testable import ManifestFuzz
+@testable import MediaProcessFuzz
 @testable import MessageFuzz
 @testable import MovieParserFuzz
 @testable import NATSFuzz
@@ -30,13 +30,13 @@ import Testing
 struct SeedTests {
     private static let targets: [String: @MainActor @Sendable () -> Void] = [
         "AddressFuzz": AddressFuzz.main, "AnimationParserFuzz": AnimationParserFuzz.main,
-        "AudioParserFuzz": AudioParserFuzz.main, "ChildFuzz": ChildFuzz.main, "EndpointFuzz": EndpointFuzz.main,
+        "AudioParserFuzz": AudioParserFuzz.main, "EndpointFuzz": EndpointFuzz.main,
         "GIFEncoderFuzz": GIFEncoderFuzz.main, "HeaderFuzz": HeaderFuzz.main, "ImageParserFuzz": ImageParserFuzz.main,
-        "ManifestFuzz": ManifestFuzz.main, "MessageFuzz": MessageFuzz.main, "MovieParserFuzz": MovieParserFuzz.main,
-        "NATSFuzz": NATSFuzz.main, "OptionFuzz": OptionFuzz.main, "OriginFuzz": OriginFuzz.main,
-        "PageFuzz": PageFuzz.main, "PayloadFuzz": PayloadFuzz.main, "PlaylistFuzz": PlaylistFuzz.main,
-        "PublishFuzz": PublishFuzz.main, "QueueFuzz": QueueFuzz.main, "RequestFuzz": RequestFuzz.main,
-        "SignatureFuzz": SignatureFuzz.main,
+        "ManifestFuzz": ManifestFuzz.main, "MediaProcessFuzz": MediaProcessFuzz.main, "MessageFuzz": MessageFuzz.main,
+        "MovieParserFuzz": MovieParserFuzz.main, "NATSFuzz": NATSFuzz.main, "OptionFuzz": OptionFuzz.main,
+        "OriginFuzz": OriginFuzz.main, "PageFuzz": PageFuzz.main, "PayloadFuzz": PayloadFuzz.main,
+        "PlaylistFuzz": PlaylistFuzz.main, "PublishFuzz": PublishFuzz.main, "QueueFuzz": QueueFuzz.main,
+        "RequestFuzz": RequestFuzz.main, "SignatureFuzz": SignatureFuzz.main,
     ]
 
     @Test(arguments: targets.keys.sorted())

@@ -1,8 +1,8 @@
 import AttachPrepModel
 import Glibc
 import Linux
-import MediaChild
 import MediaEngine
+import MediaProcessMain
 import RichPush
 
 /// A command in the first line of a file, such as `attachprep-test connect 8080`; other files are normal media.
@@ -80,7 +80,7 @@ struct HostileCommand {
 
     private func raisesLimits() -> Bool {
         (try? ResourceLimit.openFiles.set(128)) != nil || (try? ResourceLimit.coreDump.set(1_000)) != nil
-            || (try? ResourceLimit.fileSize.set(Limits.childFileBytesMax / 2)) != nil
+            || (try? ResourceLimit.fileSize.set(Limits.mediaProcessFileBytesMax / 2)) != nil
     }
 
     private func hang() -> Bool {

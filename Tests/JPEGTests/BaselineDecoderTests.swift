@@ -89,15 +89,15 @@ struct BaselineDecoderTests {
 }
 
 /// Files that are decoded while they are still being written.
-struct ArrivingJPEGTests {
-    @Test(arguments: [700, 5_000, 100_000]) func `A file that arrives in pieces gives the same planes`(
+struct DownloadingJPEGTests {
+    @Test(arguments: [700, 5_000, 100_000]) func `A file that is downloaded in pieces gives the same planes`(
         piece: Int
     ) throws {
         let file = try JPEGFile(["-quality", "95"])
         let bytes = try file.bytes
         let headers = 2_000
-        let arriving = try JPEGFile(bytes: Array(bytes.prefix(headers)))
-        let target = open(arriving.path, O_RDWR)
+        let partial = try JPEGFile(bytes: Array(bytes.prefix(headers)))
+        let target = open(partial.path, O_RDWR)
         defer { close(target) }
         var written = headers
         let planes = BaselineDecoder.planes(descriptor: target, eighths: 1) {
@@ -110,10 +110,10 @@ struct ArrivingJPEGTests {
         #expect(written > bytes.count - 4)
     }
 
-    @Test func `A file whose end never arrives gives no planes`() throws {
+    @Test func `A file without its end gives no planes`() throws {
         let bytes = try JPEGFile(["-quality", "95"]).bytes
-        let arriving = try JPEGFile(bytes: Array(bytes.prefix(bytes.count / 2)))
-        let target = open(arriving.path, O_RDONLY)
+        let partial = try JPEGFile(bytes: Array(bytes.prefix(bytes.count / 2)))
+        let target = open(partial.path, O_RDONLY)
         defer { close(target) }
         #expect(BaselineDecoder.planes(descriptor: target, eighths: 1) { false } == nil)
     }

@@ -81,6 +81,6 @@ struct MessageSocketTests {
         var media = InspectedMedia(format: .gif)
         media.frameDelaysMilliseconds = [Int](repeating: 655_350, count: Limits.animationFramesMax)
         let answer = MediaAnswerMessage(number: .max, .answer(.inspected(media)))
-        #expect(try MediaMessageCoding.encode(answer).count <= Limits.childMessageBytesMax)
+        #expect(try MediaMessageCoding.encode(answer).count <= Limits.mediaProcessMessageBytesMax)
     }
 }

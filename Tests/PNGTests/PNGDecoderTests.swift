@@ -51,17 +51,17 @@ struct PNGDecoderTests {
         #expect(throws: PNGError.self) { try PNGFile(bytes: bytes).pixels() }
     }
 
-    @Test(arguments: [1_000, 40_000]) func `A file that arrives in pieces gives the same pixels`(
+    @Test(arguments: [1_000, 40_000]) func `A file that is downloaded in pieces gives the same pixels`(
         piece: Int
     ) throws {
         let noise = ["-seed", "7", "-attenuate", "0.3", "+noise", "Gaussian"]
         let file = try PNGFile(noise)
         let bytes = try file.bytes
-        let arriving = try PNGFile(bytes: Array(bytes.prefix(2_000)))
-        let target = open(arriving.path, O_WRONLY)
+        let partial = try PNGFile(bytes: Array(bytes.prefix(2_000)))
+        let target = open(partial.path, O_WRONLY)
         defer { close(target) }
         var written = 2_000
-        let pixels = try arriving.pixels {
+        let pixels = try partial.pixels {
             guard written < bytes.count else { return false }
             let next = Array(bytes[written..<min(written + piece, bytes.count)])
             written += pwrite(target, next, next.count, off_t(written))

@@ -3,7 +3,8 @@ import Foundation
 /// A replacement for attachprep-media that runs a test's Python script.
 ///
 /// The script has `receive()`, which returns the next call, `reply(number, content)`, `send(bytes)` for raw bytes,
-/// `pause()`, which waits until the parent closes the socket, and `starts`, the number of children started before it.
+/// `pause()`, which waits until the parent closes the socket, and `starts`, the number of media processes started
+/// before it.
 public struct ScriptedMediaProcess {
     public let folder: TemporaryFolder
     public let path: String
@@ -40,7 +41,7 @@ public struct ScriptedMediaProcess {
         try folder.write("", to: "calls")
     }
 
-    /// The process IDs of the children that were started, in order.
+    /// The process IDs of the media processes that were started, in order.
     public var processIDs: [pid_t] {
         let text = (try? String(contentsOfFile: folder.path("starts"), encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { pid_t($0) }

@@ -7,8 +7,8 @@
 /// more, as for loops over pixels, `// Bounded throughout: …` says it once: above a declaration for all of it, else to
 /// the end of the block. Of what is `// Bounded throughout: floating point` conversions to integers are looked at.
 enum ForeignNumberRules {
-    /// Folders (with their slash) and files that read what a server, a file, a child, a database, a queue or a caller
-    /// wrote.
+    /// Folders (with their slash) and files that read what a server, a file, a media process, a database, a queue or a
+    /// caller wrote.
     static let readers: [String] = [
         "Sources/AttachPrep/AttachmentPreparer.swift",
         "Sources/AttachPrep/Deadline.swift",
@@ -45,7 +45,7 @@ enum ForeignNumberRules {
         "Sources/Linux/ChildProcess.swift",
         "Sources/Linux/MessageSocket.swift",
         "Sources/Magic/",
-        "Sources/MediaChild/",
+        "Sources/MediaProcessMain/",
         "Sources/MediaEngine/",
         "Sources/MediaProcessing/",
         "Sources/NATS/",

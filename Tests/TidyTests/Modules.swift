@@ -25,9 +25,11 @@ enum Modules {
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP",
             "JXL", "HTML", "Magic", "FileIO", "Linux",
         ],
-        "MediaChild": ["SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux"],
-        "AttachPrepMedia": ["MediaChild"],
-        "HostileMedia": ["RichPush", "AttachPrepModel", "MediaEngine", "MediaChild", "Linux"],
+        "MediaProcessMain": [
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux",
+        ],
+        "AttachPrepMedia": ["MediaProcessMain"],
+        "HostileMedia": ["RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessMain", "Linux"],
         "AttachPrep": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl", "Zlib", "FileIO",
             "Linux",

@@ -6,7 +6,7 @@ package import RichPush
 internal import SafeArithmetic
 internal import Synchronization
 
-/// Writes a response body to a file as it arrives: counts and hashes the bytes, enforces the size limits, and marks
+/// Writes a response body to a file as it is received: counts and hashes the bytes, enforces the size limits, and marks
 /// when the caller's verdict on the prefix is due.
 ///
 /// The curl thread appends; the download's task obtains the verdicts. Bytes are written with `pwrite`: the descriptor
@@ -66,7 +66,7 @@ final class BodyFile: Sendable {
     var isUndecided: Bool { state.withLock { $0.verdict == .undecided } }
     /// Whether only a prefix is wanted.
     var isPrefix: Bool { state.withLock { if case .prefix = $0.verdict { true } else { false } } }
-    /// Whether a prefix is wanted and has arrived.
+    /// Whether a prefix is wanted and was received.
     var isPrefixComplete: Bool {
         state.withLock { state in
             guard case .prefix(let bytesMax) = state.verdict else { return false }
@@ -127,7 +127,7 @@ final class BodyFile: Sendable {
             let isDue = state.verdict == .undecided && (state.marks.first.map { $0 <= state.bytes } ?? false)
             return (isDue, state.bytes, state.total)
         }
-        observer?.arrived(bytes: bytes, of: total)
+        observer?.received(bytes: bytes, of: total)
         return isDue
     }
 

@@ -31,8 +31,8 @@ enum ContentCoding: Sendable, Hashable {
     }
 }
 
-/// Decompresses one body as it arrives, in steps of at most 64 KiB of output, so that size and time can be checked
-/// after each.
+/// Decompresses one body as it is received, in steps of at most 64 KiB of output, so that size and time can be
+/// checked after each.
 ///
 /// A gzip body may have several members, which form one file (RFC 1952, 2.2). Any other bytes after the end of the
 /// stream make the body invalid.
@@ -66,18 +66,18 @@ enum ContentCoding: Sendable, Hashable {
 
     /// Decompresses a piece.
     ///
-    /// - Parameter take: Receives the output of each step, at most 64 KiB; empty when a step produced none. An error it
+    /// - Parameter use: Receives the output of each step, at most 64 KiB; empty when a step produced none. An error it
     ///   throws stops the decoding.
     /// - Returns: False when the bytes do not match the coding.
     /// - Throws: `download.content_coding` when too many bytes produce no output, `internal` when zlib does not start,
-    ///   and what `take` throws.
+    ///   and what `use` throws.
     func decode(
         _ piece: UnsafeRawBufferPointer, _ host: String,
-        take: (UnsafeRawBufferPointer) throws(AttachPrepError) -> Void
+        use: (UnsafeRawBufferPointer) throws(AttachPrepError) -> Void
     ) throws(AttachPrepError) -> Bool {
         guard unsafe !piece.isEmpty else { return true }
         hasBegun = true
-        guard coding == .deflate, inflater == nil else { return try unsafe unpack(piece, host, take) }
+        guard coding == .deflate, inflater == nil else { return try unsafe unpack(piece, host, use) }
         unsafe first.append(contentsOf: piece)
         guard first.count >= 2 else { return true }
         let start = first
@@ -86,14 +86,14 @@ enum ContentCoding: Sendable, Hashable {
         guard let inflater = try? Inflater(wrapping) else { throw .internalFailure("zlib does not start") }
         self.inflater = inflater
         let result = unsafe start.withUnsafeBytes { bytes in
-            Result { () throws(AttachPrepError) in try unsafe unpack(bytes, host, take) }
+            Result { () throws(AttachPrepError) in try unsafe unpack(bytes, host, use) }
         }
         return try result.get()
     }
 
     private func unpack(
         _ piece: UnsafeRawBufferPointer, _ host: String,
-        _ take: (UnsafeRawBufferPointer) throws(AttachPrepError) -> Void
+        _ use: (UnsafeRawBufferPointer) throws(AttachPrepError) -> Void
     ) throws(AttachPrepError) -> Bool {
         var rest = unsafe piece[...]
         while true {
@@ -102,7 +102,7 @@ enum ContentCoding: Sendable, Hashable {
             bytesWithoutOutput = step.bytesWritten > 0 ? 0 : bytesWithoutOutput.adding(clamping: step.bytesRead)
             bytesUnpacked = bytesUnpacked.adding(clamping: step.bytesWritten)
             guard bytesWithoutOutput <= Self.bytesWithoutOutputMax else { throw .decompressionWithoutOutput(host) }
-            try unsafe take(UnsafeRawBufferPointer(rebasing: output[..<step.bytesWritten]))
+            try unsafe use(UnsafeRawBufferPointer(rebasing: output[..<step.bytesWritten]))
             isAtEnd = step.isAtEnd
             guard step.bytesRead > 0 || step.bytesWritten > 0 || isAtEnd else { return unsafe rest.isEmpty }
             if unsafe rest.isEmpty, isAtEnd || step.bytesWritten < Self.stepBytes { return true }

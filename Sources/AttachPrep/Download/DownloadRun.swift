@@ -97,7 +97,7 @@ struct DownloadRun {
         do {
             return try await attempt()
         } catch {
-            // Until a newer version arrives, the file is complete, whatever happens to the check.
+            // Until a newer version is received, the file is complete, whatever happens to the check.
             guard body.generation == generation, !Task.isCancelled else { throw error }
             return true
         }
@@ -183,7 +183,7 @@ struct DownloadRun {
         if let expiry = [hop, first].compactMap({ SignedURLExpiry.date(of: $0.text) }).min(), expiry <= .now {
             return .fail(.expiredURL(hop.host, status, at: expiry))
         }
-        // A body had begun to arrive.
+        // A body had begun.
         return head == nil || status == 400 ? step : .fail(.rejectedAfterExpiry(hop.host, status))
     }
 

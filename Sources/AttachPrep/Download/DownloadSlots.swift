@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Limits how many transfers run at once; the others wait in order of arrival.
+/// Limits how many transfers run at once; the others wait in the order of their calls.
 final class DownloadSlots: Sendable {
     private struct Waiter {
         let id: UInt64

@@ -59,10 +59,10 @@ package final class Downloader: Sendable {
 
     /// Downloads one file.
     ///
-    /// The body is written to `descriptor` and hashed as it arrives. The descriptor is borrowed and must belong to a
-    /// regular file; its file offset is not used.
+    /// The body is written to `descriptor` and hashed as it is received. The descriptor is borrowed and must belong
+    /// to a regular file; its file offset is not used.
     /// - Parameter onPrefix: Returns the verdict on the bytes so far. Called off the curl thread when
-    ///   `Limits.identifyBytesFirst` bytes have arrived; while undecided, again at `Limits.identifyBytesLast` and when
+    ///   `Limits.identifyBytesFirst` bytes were received; while undecided, again at `Limits.identifyBytesLast` and when
     ///   the body is complete, even if empty. During the call reading pauses after at most one piece, except over
     ///   HTTP/2. If it throws, the transfer ends with its error. If an attempt starts the body over, the calls start
     ///   over as well.
@@ -107,7 +107,7 @@ package struct DownloadRequest: Sendable {
     package var range: ResourceRange?
     /// The offset in the descriptor's file at which the body is written; what follows it is discarded.
     package var fileOffset = 0
-    /// Notified as the body arrives.
+    /// Notified as the body is received.
     package var observer: (any DownloadObserver)?
 
     package init(
@@ -162,7 +162,7 @@ package struct DownloadTimings: Sendable, Hashable {
 
 /// The caller's decision on the first bytes of a body.
 package enum DownloadVerdict: Sendable, Hashable {
-    /// The format is not identified yet; the verdict is requested again when more bytes have arrived.
+    /// The format is not identified yet; the verdict is requested again when more bytes were received.
     case undecided
     /// The content is accepted up to `bytesMax` bytes; `tooLarge` is thrown when more are declared or received.
     case accepted(bytesMax: Int, tooLarge: AttachPrepError)
@@ -180,7 +180,7 @@ package protocol DownloadObserver: Sendable {
     /// The file has `bytes` bytes now.
     ///
     /// - Parameter total: The declared size of the whole body in bytes; nil if the server declared none.
-    func arrived(bytes: Int, of total: Int?)
+    func received(bytes: Int, of total: Int?)
 }
 
 /// Network policy of a downloader, set by the operator for all its requests.
@@ -268,7 +268,8 @@ extension Limits {
     static let firstByteSecondsMax = 15.0
     /// A transfer with almost no bytes for this long is considered dead.
     package static let stallSecondsMax = 10.0
-    /// Bytes that must arrive in that time: at 1 KB/s no media arrives within a budget, and the transfer holds a slot.
+    /// Bytes that must be received in that time: at 1 KB/s no media is complete within a budget, and the
+    /// transfer holds a slot.
     static let stallBytesMin = 10_000
     /// A name that is not resolved by then will not be resolved within the budget.
     static let resolveSecondsMax = 5.0

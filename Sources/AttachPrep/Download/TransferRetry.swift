@@ -159,8 +159,8 @@ package struct ResumePoint: Sendable, Hashable {
     package let total: Int?
     let etag: String?
 
-    /// Nil when resuming is impossible: no bytes arrived, the body is encoded, ranges are not accepted, or no validator
-    /// identifies the version.
+    /// Nil when resuming is impossible: no bytes were received, the body is encoded, ranges are not accepted, or no
+    /// validator identifies the version.
     package init?(after head: ResponseHead, bytes: Int, total: Int?) {
         guard bytes > 0, !head.isEncoded, head["accept-ranges"]?.lowercased() != "none" else { return nil }
         let strong = head["etag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }

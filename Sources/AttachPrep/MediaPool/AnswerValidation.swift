@@ -45,7 +45,7 @@ struct AnswerValidation {
         }
         return AttachPrepError(
             error.code, error.message.boundedSentence,
-            detail: error.detail?.bounded(characters: Limits.childDetailCharactersMax),
+            detail: error.detail?.bounded(characters: Limits.mediaProcessDetailCharactersMax),
             isRetryable: error.isRetryable)
     }
 
@@ -111,10 +111,10 @@ struct AnswerValidation {
         try Self.expect(.list, media.omissions.count)
         for omission in media.omissions { try Self.expect(.duration, omission.seconds) }
         var media = media
-        media.format = media.format.bounded(characters: Limits.childFormatCharactersMax)
+        media.format = media.format.bounded(characters: Limits.mediaProcessFormatCharactersMax)
         media.omissions = media.omissions.map {
             JoinedMedia.Omission(
-                seconds: $0.seconds, format: $0.format.bounded(characters: Limits.childFormatCharactersMax),
+                seconds: $0.seconds, format: $0.format.bounded(characters: Limits.mediaProcessFormatCharactersMax),
                 isAudio: $0.isAudio)
         }
         return media
@@ -206,16 +206,16 @@ enum MediaQuantity {
         case .moment: -InspectedMedia.secondsMax...InspectedMedia.secondsMax
         case .share: 0...1
         case .ratio: 0...1e9
-        case .list: 0...Double(Limits.childListCountMax)
+        case .list: 0...Double(Limits.mediaProcessListCountMax)
         }
     }
 }
 
 extension Limits {
     /// Characters of a library's error text for the log.
-    static let childDetailCharactersMax = 2_000
+    static let mediaProcessDetailCharactersMax = 2_000
     /// Characters of a codec with its size.
-    static let childFormatCharactersMax = 100
+    static let mediaProcessFormatCharactersMax = 100
     /// Lines, streams and list entries in an answer; libav accepts a thousand streams.
-    static let childListCountMax = 1_000
+    static let mediaProcessListCountMax = 1_000
 }

@@ -28,7 +28,7 @@ final class MediaProcess {
         self.process = process
         self.usage = usage
         self.socket = socket
-        deadline = started + .seconds(clamping: Limits.childStartSecondsMax)
+        deadline = started + .seconds(clamping: Limits.mediaProcessStartSecondsMax)
         updateProcessorLimit()
     }
 
@@ -77,7 +77,7 @@ final class MediaProcess {
     func receive() throws -> MediaAnswerMessage.Content? {
         let bytes: [UInt8]?
         do {
-            bytes = try socket.receiveBytes(bytesMax: Limits.childMessageBytesMax)
+            bytes = try socket.receiveBytes(bytesMax: Limits.mediaProcessMessageBytesMax)
         } catch {
             throw MediaProcessError.invalidAnswer("\(error)")
         }
@@ -115,14 +115,14 @@ final class MediaProcess {
         guard let used = usage.processorSeconds else { return }
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds / 1000)
         // Bounded: floating point.
-        let limit = used + left * Self.cores + Limits.childProcessorSlackSeconds
+        let limit = used + left * Self.cores + Limits.mediaProcessSlackProcessorSeconds
         // Setting a limit fails only after the process has ended, which the next receive reports.
         try? ProcessLimits.limitProcessorTime(seconds: Int(clamping: limit.rounded(.up)), of: process)
     }
 }
 
 /// When a working media process is replaced. Pure.
-enum ChildRecycling: Hashable {
+enum MediaProcessRecycling: Hashable {
     /// It is kept.
     case none
     /// It is replaced when its successor is ready.
@@ -132,9 +132,9 @@ enum ChildRecycling: Hashable {
 
     /// - Parameter residentBytes: Resident memory after its last call; nil when it has ended.
     init(calls: Int, age: Duration, residentBytes: Int?) {
-        if let residentBytes, residentBytes > Limits.childIdleMemoryBytesMax {
+        if let residentBytes, residentBytes > Limits.mediaProcessIdleMemoryBytesMax {
             self = .immediately
-        } else if calls >= Limits.childCallsMax || age >= .seconds(clamping: Limits.childAgeSecondsMax) {
+        } else if calls >= Limits.mediaProcessCallsMax || age >= .seconds(clamping: Limits.mediaProcessAgeSecondsMax) {
             self = .whenSuccessorReady
         } else {
             self = .none
@@ -152,7 +152,7 @@ struct MediaProcessConfiguration: Sendable {
     var niceness = 0
 
     /// The command-line arguments.
-    var arguments: [String] { requiresSandbox ? [MediaChildArgument.requireSandbox] : [] }
+    var arguments: [String] { requiresSandbox ? [MediaProcessArgument.requireSandbox] : [] }
 }
 
 /// Locates `attachprep-media`: ATTACHPREP_MEDIA, else beside the running executable, else in `../libexec`.
@@ -199,14 +199,14 @@ public enum MediaExecutable {
 
 extension Limits {
     /// A media process is replaced after this many calls, to free leaked memory.
-    package static let childCallsMax = 500
+    package static let mediaProcessCallsMax = 500
     /// And after an hour: to discard state that a file may have left in it, and to load updated libraries.
-    static let childAgeSecondsMax = 3_600.0
+    static let mediaProcessAgeSecondsMax = 3_600.0
     /// And when its resident memory after a call exceeds this: with the largest image on top (670 MB including 54 MB of
-    /// libraries) it would exceed `childMemoryBytesMax`, and that file would get a strike.
-    package static let childIdleMemoryBytesMax = 250_000_000
+    /// libraries) it would exceed `mediaProcessMemoryBytesMax`, and that file would get a strike.
+    package static let mediaProcessIdleMemoryBytesMax = 250_000_000
     /// CPU seconds beyond the time left: CPU limits are whole seconds, and a busy machine is late.
-    static let childProcessorSlackSeconds = 2.0
+    static let mediaProcessSlackProcessorSeconds = 2.0
     /// A media process that has not answered the first call by then is considered broken.
-    package static let childStartSecondsMax = 10.0
+    package static let mediaProcessStartSecondsMax = 10.0
 }

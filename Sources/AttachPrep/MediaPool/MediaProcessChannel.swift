@@ -51,65 +51,67 @@ final class MediaProcessChannel {
 
     /// Prepares for the next call, after the caller has its answer: replaces the process or starts its successor.
     func prepareNext() {
-        guard let child = current else {
+        guard let mediaProcess = current else {
             if hasEverBeenReady { warmUp() }
             return
         }
-        child.markIdle()
-        switch ChildRecycling(calls: child.calls, age: child.age, residentBytes: child.usage.residentBytes) {
+        mediaProcess.markIdle()
+        switch MediaProcessRecycling(
+            calls: mediaProcess.calls, age: mediaProcess.age, residentBytes: mediaProcess.usage.residentBytes)
+        {
         case .none: break
         case .whenSuccessorReady: if successor == nil { successor = try? start() }
         case .immediately:
             current = successor ?? (try? start())
             successor = nil
             statistics.countRecycled()
-            _ = end(child)
+            _ = end(mediaProcess)
         }
     }
 
     /// Handles messages from processes, and ends of processes, that arrived while no call was in progress.
     func handlePendingEvents() {
-        if let child = current, child.isReadable, let ending = endUnlessReady(child) {
+        if let mediaProcess = current, mediaProcess.isReadable, let ending = endUnlessReady(mediaProcess) {
             current = nil
-            statistics.countFailed(MediaProcessFailure(.connectionClosed, ending, isReady: child.isReady))
+            statistics.countFailed(MediaProcessFailure(.connectionClosed, ending, isReady: mediaProcess.isReady))
             // A process that was ready is replaced at once; one that never was would only fail again.
-            if child.isReady { warmUp() }
+            if mediaProcess.isReady { warmUp() }
         }
-        guard let child = successor, child.isReadable else { return }
+        guard let mediaProcess = successor, mediaProcess.isReadable else { return }
         successor = nil
-        guard endUnlessReady(child) == nil else { return }
+        guard endUnlessReady(mediaProcess) == nil else { return }
         if let former = current {
             statistics.countRecycled()
             _ = end(former)
         }
-        current = child
+        current = mediaProcess
     }
 
     /// Ends both processes.
     func stop() {
-        for child in [current, successor] { if let child { _ = end(child) } }
+        for mediaProcess in [current, successor] { if let mediaProcess { _ = end(mediaProcess) } }
         (current, successor) = (nil, nil)
     }
 
     /// Receives the `ready` message and returns nil; a process that has ended, or sent anything else, is killed, and
     /// how it ended is returned.
-    private func endUnlessReady(_ child: MediaProcess) -> ChildProcess.Ending? {
-        if let isReadyMessage = try? child.receive() == nil, isReadyMessage {
+    private func endUnlessReady(_ mediaProcess: MediaProcess) -> ChildProcess.Ending? {
+        if let isReadyMessage = try? mediaProcess.receive() == nil, isReadyMessage {
             hasEverBeenReady = true
             return nil
         }
-        return endAfterClosing(child)
+        return endAfterClosing(mediaProcess)
     }
 
     /// Waits for a process that has closed its socket, since its exit code or signal tells the cause, and reaps it.
-    private func endAfterClosing(_ child: MediaProcess) -> ChildProcess.Ending {
-        _ = child.process.waitUntilEnded(milliseconds: Limits.childEndMillisecondsMax)
-        return end(child)
+    private func endAfterClosing(_ mediaProcess: MediaProcess) -> ChildProcess.Ending {
+        _ = mediaProcess.process.waitUntilEnded(milliseconds: Limits.mediaProcessEndMillisecondsMax)
+        return end(mediaProcess)
     }
 
-    private func end(_ child: MediaProcess) -> ChildProcess.Ending {
-        statistics.willEnd(child)
-        return child.end()
+    private func end(_ mediaProcess: MediaProcess) -> ChildProcess.Ending {
+        statistics.willEnd(mediaProcess)
+        return mediaProcess.end()
     }
 
     // MARK: One call
@@ -119,30 +121,30 @@ final class MediaProcessChannel {
         let error: AttachPrepError
     }
 
-    private func perform(_ pendingCall: PendingMediaCall, by child: MediaProcess) throws -> MediaAnswer {
-        current = child
-        guard pendingCall.begin(on: child.process) else { throw AttachPrepError.cancelled }
-        var exchange = MediaCallExchange(pendingCall, child)
+    private func perform(_ pendingCall: PendingMediaCall, by mediaProcess: MediaProcess) throws -> MediaAnswer {
+        current = mediaProcess
+        guard pendingCall.begin(on: mediaProcess.process) else { throw AttachPrepError.cancelled }
+        var exchange = MediaCallExchange(pendingCall, mediaProcess)
         do {
-            defer { hasEverBeenReady = hasEverBeenReady || child.isReady }
+            defer { hasEverBeenReady = hasEverBeenReady || mediaProcess.isReady }
             return try exchange.run()
         } catch let processError as MediaProcessError {
-            let ending = terminate(child, processError)
+            let ending = terminate(mediaProcess, processError)
             let isCancelled = pendingCall.isCancelled
             statistics.countFailed(
-                isCancelled ? .cancelled : MediaProcessFailure(processError, ending, isReady: child.isReady))
+                isCancelled ? .cancelled : MediaProcessFailure(processError, ending, isReady: mediaProcess.isReady))
             if isCancelled { throw AttachPrepError.cancelled }
             // What a render had written before its deadline is used.
             if processError == .deadlineExceeded, let written = exchange.written { return .rendered(written) }
-            let error = ProcessEndingDiagnosis.error(processError, ending, isReady: child.isReady)
-            throw processError == .connectionClosed && !child.isReady ? StartupError(error: error) : error
+            let error = ProcessEndingDiagnosis.error(processError, ending, isReady: mediaProcess.isReady)
+            throw processError == .connectionClosed && !mediaProcess.isReady ? StartupError(error: error) : error
         }
     }
 
-    private func terminate(_ child: MediaProcess, _ processError: MediaProcessError) -> ChildProcess.Ending {
+    private func terminate(_ mediaProcess: MediaProcess, _ processError: MediaProcessError) -> ChildProcess.Ending {
         current = nil
         // The exit code or signal of a process that is about to end tells whether the file caused it.
-        return processError == .connectionClosed ? endAfterClosing(child) : end(child)
+        return processError == .connectionClosed ? endAfterClosing(mediaProcess) : end(mediaProcess)
     }
 
     private func startForCall() throws -> MediaProcess {
@@ -155,23 +157,23 @@ final class MediaProcessChannel {
     }
 
     private func start() throws(SystemError) -> MediaProcess {
-        let child = try MediaProcess.start(program)
-        statistics.started(child)
-        return child
+        let mediaProcess = try MediaProcess.start(program)
+        statistics.started(mediaProcess)
+        return mediaProcess
     }
 }
 
 /// One call: sends it, waits for the answer while watching the process's memory, and validates the answer.
 struct MediaCallExchange {
     let pendingCall: PendingMediaCall
-    let child: MediaProcess
+    let mediaProcess: MediaProcess
     /// What the render had written at its last progress message.
     private(set) var written: RenderedMedia?
     private var messages = 0
 
-    init(_ pendingCall: PendingMediaCall, _ child: MediaProcess) {
+    init(_ pendingCall: PendingMediaCall, _ mediaProcess: MediaProcess) {
         self.pendingCall = pendingCall
-        self.child = child
+        self.mediaProcess = mediaProcess
     }
 
     /// A check takes 2 µs. A decoder that touches 1 GB/s gets 11 MB further between two checks.
@@ -179,10 +181,10 @@ struct MediaCallExchange {
 
     /// - Throws: `MediaProcessError` when the process must be ended, else the error that it answered with.
     mutating func run() throws -> MediaAnswer {
-        try mappingSocketErrors { try child.send(pendingCall) }
+        try mappingSocketErrors { try mediaProcess.send(pendingCall) }
         while true {
             try waitForMessage()
-            guard let content = try child.receive() else { continue }
+            guard let content = try mediaProcess.receive() else { continue }
             try count()
             switch try AnswerValidation(pendingCall: pendingCall).validated(content) {
             case .ready: throw MediaProcessError.invalidAnswer("a second ready message")
@@ -199,8 +201,8 @@ struct MediaCallExchange {
             guard now < pendingCall.deadline else { throw MediaProcessError.deadlineExceeded }
             // Bounded: now plus ten milliseconds.
             let next = min(pendingCall.deadline, now + Self.watchInterval)
-            if try mappingSocketErrors({ try child.waitUntilReadable(deadline: next) }) { return }
-            if let bytes = child.usage.residentBytes, bytes > Limits.childMemoryBytesMax {
+            if try mappingSocketErrors({ try mediaProcess.waitUntilReadable(deadline: next) }) { return }
+            if let bytes = mediaProcess.usage.residentBytes, bytes > Limits.mediaProcessMemoryBytesMax {
                 throw MediaProcessError.memoryLimitExceeded(bytes)
             }
         }
@@ -221,7 +223,9 @@ struct MediaCallExchange {
     /// Without a limit, a process that sends messages endlessly would be served until its deadline.
     private mutating func count() throws {
         messages += 1
-        guard messages <= Limits.childMessagesMax else { throw MediaProcessError.invalidAnswer("\(messages) messages") }
+        guard messages <= Limits.mediaProcessMessagesMax else {
+            throw MediaProcessError.invalidAnswer("\(messages) messages")
+        }
     }
 }
 
@@ -235,7 +239,7 @@ final class PendingMediaCall: Sendable {
 
     private struct State {
         var isCancelled = false
-        var child: ChildProcess?
+        var process: ChildProcess?
     }
 
     init(call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) {
@@ -247,23 +251,23 @@ final class PendingMediaCall: Sendable {
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Records which process works on the call; false when the call was cancelled.
-    func begin(on child: ChildProcess) -> Bool {
+    func begin(on process: ChildProcess) -> Bool {
         state.withLock { state in
-            state.child = child
+            state.process = process
             return !state.isCancelled
         }
     }
 
     /// Detaches the process, which may be given another call from now on.
     func end() {
-        state.withLock { $0.child = nil }
+        state.withLock { $0.process = nil }
     }
 
     /// Kills the process: a decoder cannot be interrupted in any other way.
     func cancel() {
         state.withLock { state in
             state.isCancelled = true
-            state.child?.kill()
+            state.process?.kill()
         }
     }
 }
@@ -279,8 +283,8 @@ extension String {
         return String(text)
     }
 
-    /// The same with the limit for sentences, `Limits.childSentenceCharactersMax`.
-    var boundedSentence: String { bounded(characters: Limits.childSentenceCharactersMax) }
+    /// The same with the limit for sentences, `Limits.mediaProcessSentenceCharactersMax`.
+    var boundedSentence: String { bounded(characters: Limits.mediaProcessSentenceCharactersMax) }
 }
 
 extension IdentifiedMedia {
@@ -322,11 +326,11 @@ extension Limits {
     /// Resident memory of a media process in the worst case. Measured: 54 MB with its libraries, at most 670 MB for
     /// images at their limits (120 megapixels with alpha, 108-megapixel JPEG, TIFF and WebP, 48-megapixel HEIC of 10
     /// bits); a third of that is added for fragmentation.
-    package static let childMemoryBytesMax = 900_000_000
+    package static let mediaProcessMemoryBytesMax = 900_000_000
     /// Messages of one call: its answer, and one for each of the few stages of a render.
-    static let childMessagesMax = 16
+    static let mediaProcessMessagesMax = 16
     /// Characters of an error message from a media process; regular ones have under 200.
-    static let childSentenceCharactersMax = 500
+    static let mediaProcessSentenceCharactersMax = 500
     /// From closing its socket to the end of the process, which needs some time to free its memory.
-    static let childEndMillisecondsMax = 500
+    static let mediaProcessEndMillisecondsMax = 500
 }

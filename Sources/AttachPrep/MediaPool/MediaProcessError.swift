@@ -51,7 +51,7 @@ enum ProcessEndingDiagnosis {
     private static func memoryLimitExceeded(_ bytes: Int) -> AttachPrepError {
         AttachPrepError(
             .mediaDecoderCrashed,
-            "The decoder needed more than \(Limits.childMemoryBytesMax / 1_000_000) MB of memory for this file; "
+            "The decoder needed more than \(Limits.mediaProcessMemoryBytesMax / 1_000_000) MB of memory for this file; "
                 + "send a smaller or simpler one.",
             detail: "resident memory of \(bytes) bytes")
     }
@@ -63,7 +63,7 @@ enum ProcessEndingDiagnosis {
     }
 
     private static func startupError(_ ending: ChildProcess.Ending) -> AttachPrepError {
-        if ending == .exited(code: MediaChildExit.sandboxUnavailable) {
+        if ending == .exited(code: MediaProcessExit.sandboxUnavailable) {
             return AttachPrepError(
                 .sandboxUnavailable,
                 "The media process cannot be sandboxed on this machine; run attachprep doctor to see why.",

@@ -6,7 +6,7 @@ import RichPush
 import SafeArithmetic
 import Synchronization
 
-/// A media engine that works in child processes: one per media slot for renders, and one more for queries.
+/// A media engine that works in media processes: one per media slot for renders, and one more for queries.
 ///
 /// Processes start with their first call and stay warm. A process that crashes or exceeds its deadline fails only its
 /// own call, and the next one starts at once. A process is replaced after a number of calls, at an age, and above a
@@ -51,7 +51,7 @@ public final class MediaProcessPool: MediaEngine {
     }
 
     /// How often media processes were replaced, by cause.
-    public var replacements: ChildReplacements { statistics.replacements }
+    public var replacements: MediaProcessReplacements { statistics.replacements }
 
     /// How often media processes failed, by cause.
     public var failures: [MediaProcessFailure: Int] { statistics.failures }

@@ -37,7 +37,7 @@ public enum MediaProcessFailure: String, CaseIterable, Sendable, Hashable {
             case .unreachable: .external
             case .connectionClosed where isReady: Self.duringCall(ending)
             case .connectionClosed:
-                ending == .exited(code: MediaChildExit.sandboxUnavailable) ? .sandboxUnavailable : .start
+                ending == .exited(code: MediaProcessExit.sandboxUnavailable) ? .sandboxUnavailable : .start
             }
     }
 
@@ -52,7 +52,7 @@ public enum MediaProcessFailure: String, CaseIterable, Sendable, Hashable {
 }
 
 /// How many media processes were replaced, by reason.
-public struct ChildReplacements: Sendable, Hashable {
+public struct MediaProcessReplacements: Sendable, Hashable {
     /// Replaced after a crash, an exceeded limit, or being killed with its request.
     public var failed: Int
     /// Recycled because of age, number of calls or memory.
@@ -86,10 +86,10 @@ final class MediaProcessStatistics: Sendable {
 
     private let state = Mutex(State())
 
-    var replacements: ChildReplacements {
+    var replacements: MediaProcessReplacements {
         state.withLock { state in
             let failed = state.failures.values.reduce(0) { $0.adding(clamping: $1) }
-            return ChildReplacements(failed: failed, recycled: state.recycled)
+            return MediaProcessReplacements(failed: failed, recycled: state.recycled)
         }
     }
     var failures: [MediaProcessFailure: Int] { state.withLock { $0.failures } }
@@ -111,13 +111,13 @@ final class MediaProcessStatistics: Sendable {
         return usage
     }
 
-    func started(_ child: MediaProcess) {
-        state.withLock { $0.running[ObjectIdentifier(child.usage)] = child.usage }
+    func started(_ mediaProcess: MediaProcess) {
+        state.withLock { $0.running[ObjectIdentifier(mediaProcess.usage)] = mediaProcess.usage }
     }
 
     /// Call it before the process is reaped.
-    func willEnd(_ child: MediaProcess) {
-        state.withLock { $0.running[ObjectIdentifier(child.usage)] = nil }
+    func willEnd(_ mediaProcess: MediaProcess) {
+        state.withLock { $0.running[ObjectIdentifier(mediaProcess.usage)] = nil }
     }
 
     func countFailed(_ failure: MediaProcessFailure) {

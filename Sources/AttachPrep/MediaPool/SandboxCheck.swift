@@ -84,10 +84,10 @@ public struct SandboxCheckResult: Codable, Sendable, Hashable {
 
     private static func reading(_ attempt: EscapeKind, _ ending: ChildProcess.Ending) -> (Bool, String) {
         switch (attempt, ending) {
-        case (_, .exited(MediaChildExit.attemptBlocked)): (true, "blocked")
-        case (_, .exited(MediaChildExit.sandboxUnavailable)): (false, missing(attempt.layer))
+        case (_, .exited(MediaProcessExit.attemptBlocked)): (true, "blocked")
+        case (_, .exited(MediaProcessExit.sandboxUnavailable)): (false, missing(attempt.layer))
         // A program that it executed, or a process that it forked, ends with 0.
-        case (_, .exited(MediaChildExit.attemptSucceeded)), (_, .exited(0)): (false, "it was not blocked")
+        case (_, .exited(MediaProcessExit.attemptSucceeded)), (_, .exited(0)): (false, "it was not blocked")
         case (_, .killed(SIGSYS)) where attempt.layer == .systemCalls: (true, "the process was killed")
         case (.spin, .killed(SIGXCPU)), (.spin, .killed(SIGKILL)): (true, "the process was killed")
         case (.outliveParent, .killed(SIGKILL)): (true, "the process was killed with its parent")
@@ -113,22 +113,22 @@ struct SandboxProbeProcess: Sendable {
         let (ours, theirs) = try MessageSocket.pair()
         socket = ours
         process = try ChildProcess.spawn(
-            path: executable, arguments: [MediaChildArgument.attempt, attempt.rawValue], socket: theirs)
+            path: executable, arguments: [MediaProcessArgument.attempt, attempt.rawValue], socket: theirs)
         // The pool sets this limit from outside as well.
         if attempt == .spin { try ProcessLimits.limitProcessorTime(seconds: 1, of: process) }
     }
 
     /// Waits until the layer is enabled.
     func waitUntilReady() throws {
-        _ = try socket.waitUntilReadable(deadline: .now + .seconds(clamping: Limits.childStartSecondsMax))
+        _ = try socket.waitUntilReadable(deadline: .now + .seconds(clamping: Limits.mediaProcessStartSecondsMax))
     }
 
     /// Waits for the end; a process that has to be killed has escaped.
     var ending: ChildProcess.Ending {
-        guard process.waitUntilEnded(milliseconds: Int(clamping: Limits.childStartSecondsMax * 1000)) else {
+        guard process.waitUntilEnded(milliseconds: Int(clamping: Limits.mediaProcessStartSecondsMax * 1000)) else {
             process.kill()
             _ = process.reap()
-            return .exited(code: MediaChildExit.attemptSucceeded)
+            return .exited(code: MediaProcessExit.attemptSucceeded)
         }
         return process.reap()
     }

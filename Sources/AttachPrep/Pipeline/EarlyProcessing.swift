@@ -4,7 +4,7 @@ import RichPush
 import SafeArithmetic
 import Synchronization
 
-/// Processes a source while it downloads: when the last byte arrives, the thumbnail of an image that is delivered
+/// Processes a source while it downloads: when the last byte is received, the thumbnail of an image that is delivered
 /// unchanged, or the inspection of a movie, is nearly done.
 ///
 /// It uses a media slot only when one is free and the download is about to end, and releases it when the download
@@ -12,23 +12,23 @@ import Synchronization
 final class EarlyProcessing: DownloadObserver {
     private struct State {
         var format: MediaFormat?
-        /// Generation of the body that is arriving.
+        /// Generation of the body that is being received.
         var generation = 0
-        /// When the body began to arrive.
+        /// When the body began.
         var began = ContinuousClock.now
         var running: Running?
         /// Whether early work was started, or must not start any more.
         var isOver = false
-        var lastArrival = ContinuousClock.now
+        var lastReceived = ContinuousClock.now
     }
 
     private struct Running {
         let work: EarlyWork
-        let body: ArrivingBody
+        let body: DownloadBody
         let pipe: BytePipe
         let result: Task<EarlyResult?, Never>
         let start: ContinuousClock.Instant
-        /// Bytes that had arrived at the last signal to the media process.
+        /// Bytes that were received at the last signal to the media process.
         var signaledBytes: Int
     }
 
@@ -71,12 +71,12 @@ final class EarlyProcessing: DownloadObserver {
         }
     }
 
-    func arrived(bytes: Int, of total: Int?) {
+    func received(bytes: Int, of total: Int?) {
         state.withLock { state in
-            state.lastArrival = .now
+            state.lastReceived = .now
             if let running = state.running {
                 guard bytes.subtracting(clamping: running.signaledBytes) >= Limits.earlySignalBytes else { return }
-                running.pipe.send(ArrivalSignal.more.rawValue)
+                running.pipe.send(DownloadSignal.more.rawValue)
                 state.running?.signaledBytes = bytes
             } else if !state.isOver, let total, let format = state.format,
                 EarlyProcessingPolicy.isDue(
@@ -85,18 +85,18 @@ final class EarlyProcessing: DownloadObserver {
                 state.isOver = true
                 if let work = EarlyProcessingPolicy.plannedWork(format, bytes: total, for: request) {
                     state.running = start(
-                        work, on: ArrivingBody(generation: state.generation, bytes: total), signaledBytes: bytes)
+                        work, on: DownloadBody(generation: state.generation, bytes: total), signaledBytes: bytes)
                 }
             }
         }
     }
 
     /// The download is complete. When this returns, work on any other body has ended and its files are removed.
-    func completed(_ body: ArrivingBody) async {
+    func completed(_ body: DownloadBody) async {
         let isSameBody = state.withLock { state in
             state.isOver = true
             guard let running = state.running, running.body == body else { return false }
-            running.pipe.send(ArrivalSignal.complete.rawValue)
+            running.pipe.send(DownloadSignal.complete.rawValue)
             return true
         }
         if !isSameBody { await abandon() }
@@ -150,12 +150,12 @@ final class EarlyProcessing: DownloadObserver {
 
     // MARK: Work
 
-    private func start(_ work: EarlyWork, on body: ArrivingBody, signaledBytes: Int) -> Running? {
+    private func start(_ work: EarlyWork, on body: DownloadBody, signaledBytes: Int) -> Running? {
         guard let pipe = try? BytePipe() else { return nil }
         let result = Task { [self] in
             // Errors of early work are ignored: the pipeline repeats it on the complete file.
             let made = try? await engine().withFreeSlot { slot in
-                try await perform(work, total: body.bytes, arrivals: pipe.readEnd, slot)
+                try await perform(work, total: body.bytes, signals: pipe.readEnd, slot)
             }
             pipe.closeWriteEnd()
             return made ?? nil
@@ -165,34 +165,34 @@ final class EarlyProcessing: DownloadObserver {
     }
 
     private func perform(
-        _ work: EarlyWork, total: Int, arrivals: CInt, _ engine: any MediaEngine
+        _ work: EarlyWork, total: Int, signals: CInt, _ engine: any MediaEngine
     ) async throws -> EarlyResult {
         switch work {
         case .thumbnail(var request):
-            request.isArriving = true
+            request.isDownloading = true
             return .renditions(
                 try await RenderStep(
-                    request: request, source: source.descriptor, arrivals: arrivals, engine: engine,
+                    request: request, source: source.descriptor, signals: signals, engine: engine,
                     blocking: blocking, staging: staging, deadline: deadline
                 ).run())
         case .inspection(var query):
-            query.arrivingBytes = total
+            query.downloadingBytes = total
             let (media, thumbnail) = try await InspectStep(
-                query: query, source: source.descriptor, arrivals: arrivals, engine: engine, staging: staging,
+                query: query, source: source.descriptor, signals: signals, engine: engine, staging: staging,
                 deadline: deadline
             ).run()
             return .inspection(media, thumbnail)
         }
     }
 
-    /// Releases the slot when no bytes arrive for `earlySilenceSecondsMax` seconds.
+    /// Releases the slot when no bytes are received for `earlySilenceSecondsMax` seconds.
     private func releaseSlotOnSilence(of pipe: BytePipe) async {
         let silence = Duration.seconds(Limits.earlySilenceSecondsMax)
         var end = ContinuousClock.now + silence
         while end > .now {
             try? await ContinuousClock().sleep(until: end)
             // Bounded: a constant.
-            end = state.withLock { $0.lastArrival } + silence
+            end = state.withLock { $0.lastReceived } + silence
         }
         pipe.closeWriteEnd()
     }
@@ -203,10 +203,10 @@ enum EarlyProcessingPolicy {
     /// Whether the download is expected to end soon enough to hold a media slot for it.
     ///
     /// - Parameters:
-    ///   - bytes: Bytes that have arrived, of `total`.
-    ///   - seconds: Seconds in which they arrived.
+    ///   - bytes: Bytes that were received, of `total`.
+    ///   - seconds: Seconds in which they were received.
     static func isDue(_ kind: MediaKind, bytes: Int, of total: Int, in seconds: Double) -> Bool {
-        guard total >= Limits.earlySourceBytesMin, bytes >= Limits.earlyArrivedBytesMin else { return false }
+        guard total >= Limits.earlySourceBytesMin, bytes >= Limits.earlyReceivedBytesMin else { return false }
         let left = Double(max(0, total.subtracting(clamping: bytes))) / Double(bytes) * seconds
         return left <= (kind == .movie ? Limits.earlyMovieSecondsLeftMax : Limits.earlySecondsLeftMax)
     }
@@ -248,19 +248,18 @@ enum EarlyResult: Sendable {
 }
 
 /// The body that early work reads. Bytes of one generation are only appended, so generation and length identify it.
-struct ArrivingBody: Sendable, Hashable {
+struct DownloadBody: Sendable, Hashable {
     /// See `DownloadedFile.generation`.
     let generation: Int
-    /// Length of the whole body: as declared while it arrives, as received in the end.
+    /// Length of the whole body: as declared while it downloads, as received in the end.
     let bytes: Int
 }
 
 extension Limits {
-    /// Smallest source that is decoded before it has arrived; smaller ones decode faster than early work starts.
+    /// Smallest source that is decoded before its download ends; smaller ones decode faster than early work starts.
     static let earlySourceBytesMin = 500_000
-    /// Bytes that must have arrived before early work: the headers of a photo, and enough to estimate the transfer
-    /// rate.
-    static let earlyArrivedBytesMin = 262_144
+    /// Bytes that must be received before early work: the headers of a photo, and enough to estimate the transfer rate.
+    static let earlyReceivedBytesMin = 262_144
     /// Longest estimated time until the last byte when early decoding starts: it occupies a media slot, and decoding at
     /// 1/8 takes about 0.1 s.
     static let earlySecondsLeftMax = 0.2
@@ -268,6 +267,6 @@ extension Limits {
     static let earlyMovieSecondsLeftMax = 0.6
     /// Early work gives up its media slot after this long without a byte.
     static let earlySilenceSecondsMax = 0.3
-    /// Bytes between two signals to readers of an arriving source: 0.5 ms of work.
+    /// Bytes between two signals to readers of a source that is downloading: 0.5 ms of work.
     static let earlySignalBytes = 65_536
 }

@@ -4,7 +4,7 @@ import SafeArithmetic
 
 /// How a request with fallbacks divides its time, and which errors lead to the next source. Pure.
 enum FallbackSchedule {
-    /// The time in which a source must have arrived, so that each source after it still has a chance.
+    /// The time in which a source must be downloaded, so that each source after it still has a chance.
     ///
     /// Reserved for each later source are `Limits.fallbackReserveSeconds`, but no more than an equal share of the time
     /// that is left. A source that fails early leaves its time to the others, and the last one has all that is left.

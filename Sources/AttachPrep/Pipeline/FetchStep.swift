@@ -5,7 +5,7 @@ import MediaEngine
 import RichPush
 import SafeArithmetic
 
-/// The first step: stores the source on disk and identifies it while it arrives.
+/// The first step: stores the source on disk and identifies it while it downloads.
 struct FetchStep: Sendable {
     private(set) var request: AttachmentRequest
     let location: SourceLocation
@@ -112,7 +112,7 @@ struct FetchStep: Sendable {
             await early.abandon()
             return try await unfurl(file, identification, order, into: target, readable)
         }
-        await early.completed(ArrivingBody(generation: file.generation, bytes: file.bytes))
+        await early.completed(DownloadBody(generation: file.generation, bytes: file.bytes))
         let identified = try await identification.finish(bytes: file.bytes, sha256: file.sha256)
         // One whose first bytes are those of content in quarantine.
         if identified.isPage { throw AttachPrepError.sourceIsPage(identified.magicMIMEType, names: nil) }

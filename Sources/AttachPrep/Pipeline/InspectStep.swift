@@ -12,7 +12,7 @@ struct InspectStep: Sendable {
     /// Open for reading.
     let source: CInt
     /// Pipe that signals further bytes of a source that is still downloading; nil for a complete source.
-    var arrivals: CInt?
+    var signals: CInt?
     let engine: any MediaEngine
     let staging: StagingFolder
     let deadline: ContinuousClock.Instant
@@ -27,7 +27,7 @@ struct InspectStep: Sendable {
         try await withDeadline(deadline, stage: "inspection") {
             let file = try query.expected.map { _ in OwnedDescriptor(descriptor: try staging.createUnnamed()) }
             let (media, early) = try await engine.inspect(
-                query, source: source, thumbnail: file?.descriptor, arrivals: arrivals, deadline: deadline)
+                query, source: source, thumbnail: file?.descriptor, signals: signals, deadline: deadline)
             return (media, file.flatMap { file in early.map { EarlyThumbnail($0, in: file) } })
         }
     }

@@ -38,7 +38,7 @@ struct PipelineDependencies: Sendable {
 
     /// The engine for a source that is still downloading, which is identified by the digest of its first bytes.
     func engine(forFirstBytesOf descriptor: CInt, of request: AttachmentRequest) -> any MediaEngine {
-        let length = PrefixDigest.length(available: Limits.earlyArrivedBytesMin, isComplete: false)
+        let length = PrefixDigest.length(available: Limits.earlyReceivedBytesMin, isComplete: false)
         guard let digest = PrefixDigest.digest(of: descriptor, length: length) else { return engine }
         return engine(for: digest, .firstBytes, source: RedactedURL.redact(request.source))
     }

@@ -39,7 +39,7 @@ struct PreparationPipeline: Sendable {
 
     /// Prepares one source.
     ///
-    /// - Parameter fetchDeadline: When the source must have arrived, given the deadline of the request.
+    /// - Parameter fetchDeadline: When the source must be downloaded, given the deadline of the request.
     func attempt(
         _ clock: inout RequestClock, fetchDeadline: (ContinuousClock.Instant) -> ContinuousClock.Instant
     ) async -> PreparationResult {

@@ -9,7 +9,7 @@ struct RenderStep: Sendable {
     /// Open for reading.
     let source: CInt
     /// Pipe that signals further bytes of a source that is still downloading; nil for a complete source.
-    var arrivals: CInt?
+    var signals: CInt?
     let engine: any MediaEngine
     let blocking: BlockingThread
     let staging: StagingFolder
@@ -38,7 +38,7 @@ struct RenderStep: Sendable {
         let alarm = deadline + .seconds(Limits.engineGraceSeconds)
         return try await withDeadline(alarm, stage: "rendering") {
             try await engine.render(
-                request, source: source, outputs: outputs, arrivals: arrivals, deadline: deadline)
+                request, source: source, outputs: outputs, signals: signals, deadline: deadline)
         }
     }
 

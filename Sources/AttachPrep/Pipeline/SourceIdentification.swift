@@ -36,7 +36,7 @@ final class SourceIdentification: Sendable {
     /// Time spent on identification.
     var milliseconds: Double { state.withLock { $0.milliseconds } }
 
-    /// Identifies the bytes that have arrived; nil when they do not determine a format yet.
+    /// Identifies the bytes received so far; nil when they do not determine a format yet.
     ///
     /// - Throws: `media.empty`, `media.unrecognized`, `media.unsupported`, `media.quarantined`.
     func attempt(availableBytes: Int, isComplete: Bool) async throws -> MediaFormat? {
@@ -103,7 +103,7 @@ final class SourceIdentification: Sendable {
 
 /// Digests of the prefixes that identification reads.
 ///
-/// The prefix lengths are fixed, so that a file has the same prefixes however its bytes arrive.
+/// The prefix lengths are fixed, so that a file has the same prefixes however its bytes are received.
 enum PrefixDigest {
     private static let lengths = [Limits.identifyBytesFirst, Limits.identifyBytesLast]
 

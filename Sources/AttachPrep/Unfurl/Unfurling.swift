@@ -129,9 +129,9 @@ struct PageVerdict: Sendable {
     func verdict(bytes: Int, from origin: FoundPage?) async throws -> DownloadVerdict {
         if let origin { throw AttachPrepError.nestedPage(origin.manifest) }
         if request.unfurls { return .prefix(bytes: Limits.pageBytesMax) }
-        // Reads only the bytes that have arrived; without a readable link, the error names none.
-        let arrived = PageRequest(bytes: min(bytes, Limits.identifyBytesLast))
-        let links = try? await identification.readPage(arrived, sha256: nil).links
+        // Reads only the bytes received so far; without a readable link, the error names none.
+        let received = PageRequest(bytes: min(bytes, Limits.identifyBytesLast))
+        let links = try? await identification.readPage(received, sha256: nil).links
         let first = PageProperty.allCases.lazy.compactMap { property in
             links?.first { $0.property == property }
         }.first

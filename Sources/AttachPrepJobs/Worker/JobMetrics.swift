@@ -53,8 +53,8 @@ public final class JobMetrics: Sendable {
     public func record(_ statistics: PreparerStatistics) {
         record("download_bytes_total", statistics.downloadedBytes)
         record("download_loops_abandoned_total", statistics.abandonedLoops)
-        record("media_children_restarted_total", statistics.children.failed, ("reason", "failed"))
-        record("media_children_restarted_total", statistics.children.recycled, ("reason", "recycled"))
+        record("media_children_restarted_total", statistics.replacements.failed, ("reason", "failed"))
+        record("media_children_restarted_total", statistics.replacements.recycled, ("reason", "recycled"))
         for cause in MediaProcessFailure.allCases {
             record("media_process_failures_total", statistics.failures[cause] ?? 0, ("cause", cause.rawValue))
         }

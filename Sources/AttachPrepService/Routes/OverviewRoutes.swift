@@ -77,7 +77,8 @@ struct OverviewResponse: Encodable {
     private let reasons: [String]
     private let queue: Queue
     private let publish: Target
-    @Nullable private var children: ServiceStatus.Children?
+    /// The API's key for media processes.
+    @Nullable private var children: ServiceStatus.MediaProcesses?
     private let workers: [WorkerResponse]
 
     init(
@@ -102,7 +103,7 @@ struct OverviewResponse: Encodable {
             reason: queueHealth.reason)
         publish = Target(
             target: serviceStatus.publishName, healthy: publishHealth.isHealthy, reason: publishHealth.reason)
-        children = serviceStatus.children()
+        children = serviceStatus.mediaProcesses()
         self.workers = workers.map(WorkerResponse.init)
     }
 }

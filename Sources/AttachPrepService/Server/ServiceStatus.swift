@@ -10,7 +10,7 @@ struct ServiceStatus: Sendable {
     }
 
     /// The number of media slots, and how many media processes were replaced.
-    struct Children: Codable, Sendable {
+    struct MediaProcesses: Codable, Sendable {
         var slots: Int
         var failed: Int
         var recycled: Int
@@ -24,7 +24,7 @@ struct ServiceStatus: Sendable {
     var publishName = "file"
     var publish: @Sendable () -> ComponentHealth = { .healthy }
     /// Nil with `--accept-only`.
-    var children: @Sendable () -> Children? = { nil }
+    var mediaProcesses: @Sendable () -> MediaProcesses? = { nil }
     /// The workers of the queue, on all machines.
     var workers: @Sendable () async throws -> [WorkerReport] = { [] }
 }
@@ -69,9 +69,9 @@ extension ServiceStatus {
         publish = { target?.health ?? ComponentHealth(reason: housekeeping.fault) }
         let slots = configuration.preparer.mediaSlots
         if worker != nil {
-            children = {
-                let replaced = preparer.statistics.children
-                return Children(slots: slots, failed: replaced.failed, recycled: replaced.recycled)
+            mediaProcesses = {
+                let replaced = preparer.statistics.replacements
+                return MediaProcesses(slots: slots, failed: replaced.failed, recycled: replaced.recycled)
             }
         }
     }

@@ -94,13 +94,15 @@ struct AnimationFacts {
         let frames = try AnimationDecoders.open(
             descriptor: source, format: conversion.request.format, deadline: deadline)
         let delays =
-            switch conversion.request.format {
+            switch conversion.request.format.imageFormat {
             case .webp: try WebPParser.parse(window("WebP")).delaysMilliseconds
             case .png: try PNGParser.parse(window("PNG")).delaysMilliseconds
             case .avif: try AVIFSequenceIndex(source, deadline: deadline).delaysMilliseconds
             case .jpegXL:
                 try JPEGXLFrames.parse(window("JPEG XL image"), deadline: deadline).delaysMilliseconds
-            default: try GIFParser.parse(window("GIF")).delaysMilliseconds
+            // Of these, `open` accepts GIF only.
+            case .gif, .jpeg, .heic, .heif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .svg, nil:
+                try GIFParser.parse(window("GIF")).delaysMilliseconds
             }
         return AnimationFacts(
             width: frames.width, height: frames.height, delays: delays.map(AnimationDecoders.shown),

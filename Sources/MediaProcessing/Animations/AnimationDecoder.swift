@@ -35,7 +35,7 @@ package enum AnimationDecoders {
     package static func open(
         descriptor: CInt, format: MediaFormat, deadline: ContinuousClock.Instant
     ) throws -> any AnimationDecoder {
-        switch format {
+        switch format.imageFormat {
         case .gif:
             try GIFDecoder(
                 ByteWindow(descriptor: descriptor, noun: "GIF", deadline: deadline), deadline: deadline)
@@ -43,7 +43,7 @@ package enum AnimationDecoders {
         case .png: try APNGDecoder(descriptor, deadline: deadline)
         case .avif: try AVIFSequenceDecoder(descriptor, deadline: deadline)
         case .jpegXL: try JPEGXLAnimationDecoder(descriptor, deadline: deadline)
-        default:
+        case .jpeg, .heic, .heif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .svg, nil:
             throw AttachPrepError(
                 .mediaUnsupported, "The file is not an animated image; send a GIF, WebP, APNG, AVIF or JPEG XL.")
         }

@@ -62,9 +62,9 @@ package final class GIFDecoder: AnimationDecoder {
 
     /// Reads the rows of a composed frame from the top; decodes only the frames that are visible in it.
     ///
-    /// - Parameter take: Called with each row, `width` times `samples(of:)` bytes; may modify it.
-    /// - Throws: What `take` throws, `media.corrupt`.
-    package func readRows(of number: Int, _ take: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
+    /// - Parameter body: Called with each row, `width` times `samples(of:)` bytes; may modify it.
+    /// - Throws: What `body` throws, `media.corrupt`.
+    package func readRows(of number: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
         let samples = try samples(of: number)
         let below = try number == 0 || samples == 3 ? nil : canvas(below: number)
         let frame = try GIFFrame(parser.blocks[number], of: window)
@@ -82,7 +82,7 @@ package final class GIFDecoder: AnimationDecoder {
                 }
                 unsafe frame.draw(row: y, over: bytes)
             }
-            try unsafe take(row)
+            try unsafe body(row)
         }
     }
 

@@ -165,14 +165,14 @@ package struct GIFParser: Sendable, Hashable {
 
     /// Reads sub-blocks, and returns the offset after their terminator.
     ///
-    /// - Parameter take: Called with the content of each.
+    /// - Parameter body: Called with the content of each.
     static func end(
-        ofSubBlocksAt start: Int, of window: ByteWindow, _ take: (ArraySlice<UInt8>) throws -> Void = { _ in }
+        ofSubBlocksAt start: Int, of window: ByteWindow, _ body: (ArraySlice<UInt8>) throws -> Void = { _ in }
     ) throws -> Int {
         var offset = start
         while true {
             let size = Int(try window.byte(at: offset))
-            if size > 0 { try take(window.whole(at: offset + 1, count: size)) }
+            if size > 0 { try body(window.whole(at: offset + 1, count: size)) }
             offset += 1 + size
             if size == 0 { return offset }
         }

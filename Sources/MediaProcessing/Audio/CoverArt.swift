@@ -20,10 +20,11 @@ package enum CoverArt {
     /// Whether a cover is a JPEG or PNG that does not exceed the decoding limits.
     static func isHarmless(_ bytes: [UInt8]) -> Bool {
         let window = ByteWindow(bytes: bytes, noun: "cover")
-        switch ImageSignature.format(of: LeadingBytes(Array(bytes.prefix(64)))) {
+        switch ImageSignature.format(of: LeadingBytes(Array(bytes.prefix(64))))?.imageFormat {
         case .jpeg: return (try? DecodingMemory.coefficientBytes(window)) != nil
         case .png: return (try? PNGParser.parse(window)) != nil
-        default: return false
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil:
+            return false
         }
     }
 }

@@ -19,7 +19,7 @@ package final class ByteWindow {
     private let noun: String
     private let descriptor: CInt
     private let deadline: ContinuousClock.Instant
-    private let arrival: ArrivingFile?
+    private let download: DownloadingFile?
     private var start = 0
     private var window: [UInt8] = []
 
@@ -27,17 +27,17 @@ package final class ByteWindow {
     ///   - descriptor: Borrowed: the caller keeps it open.
     ///   - noun: The kind of file for error messages, such as `movie` or `GIF`.
     package convenience init(descriptor: CInt, noun: String, deadline: ContinuousClock.Instant) throws {
-        try self.init(descriptor: descriptor, noun: noun, arrival: nil, deadline: deadline)
+        try self.init(descriptor: descriptor, noun: noun, download: nil, deadline: deadline)
     }
 
-    /// - Parameter arrival: Set while the file is still being written; reads wait for missing bytes.
-    init(descriptor: CInt, noun: String, arrival: ArrivingFile?, deadline: ContinuousClock.Instant) throws {
+    /// - Parameter download: Set while the file is still being written; reads wait for missing bytes.
+    init(descriptor: CInt, noun: String, download: DownloadingFile?, deadline: ContinuousClock.Instant) throws {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw AttachPrepError(.internal, "The file cannot be read.", detail: "fstat: errno \(errno)")
         }
-        size = max(0, min(arrival?.total ?? Int(clamping: status.st_size), Self.sizeMax))
-        self.arrival = arrival
+        size = max(0, min(download?.total ?? Int(clamping: status.st_size), Self.sizeMax))
+        self.download = download
         self.descriptor = descriptor
         self.noun = noun
         self.deadline = deadline
@@ -48,7 +48,7 @@ package final class ByteWindow {
         size = bytes.count
         window = bytes
         descriptor = -1
-        arrival = nil
+        download = nil
         self.noun = noun
         deadline = .now + .seconds(3600)
     }
@@ -129,12 +129,12 @@ package final class ByteWindow {
         window = try read(min(Limits.parseWindowBytes, size - start), at: start, needing: min(count, size - start))
     }
 
-    /// Reads up to `count` bytes, and waits for at least `needed` of them while the file is arriving.
+    /// Reads up to `count` bytes, and waits for at least `needed` of them while the file is downloading.
     // Bounded throughout: a part of the file; no more than `count` bytes are read.
     private func read(_ count: Int, at offset: Int, needing needed: Int) throws -> [UInt8] {
         do {
             var found = try FileIO.bytes(descriptor, at: offset, count: count)
-            while found.count < needed, arrival?.waitForMore() == true {
+            while found.count < needed, download?.waitForMore() == true {
                 found += try FileIO.bytes(descriptor, at: offset + found.count, count: count - found.count)
             }
             return found
@@ -145,8 +145,8 @@ package final class ByteWindow {
 }
 
 /// A file that is still being written: its reader waits at the end for more bytes or for completion.
-final class ArrivingFile {
-    /// Descriptor of the arrival signals; borrowed.
+final class DownloadingFile {
+    /// Descriptor of the download signals; borrowed.
     private let signals: CInt
     /// Expected size in bytes; nil where it is not needed.
     let total: Int?
@@ -157,7 +157,7 @@ final class ArrivingFile {
         self.total = total
     }
 
-    /// Waits for more bytes; returns false if no more will arrive.
+    /// Waits for more bytes; returns false if there will be no more.
     func waitForMore() -> Bool {
         if isComplete { return false }
         var bytes = [UInt8](repeating: 0, count: 512)
@@ -168,7 +168,7 @@ final class ArrivingFile {
             isComplete = true
             return false
         }
-        isComplete = bytes[..<count].contains(ArrivalSignal.complete.rawValue)
+        isComplete = bytes[..<count].contains(DownloadSignal.complete.rawValue)
         return true
     }
 }

@@ -94,7 +94,7 @@ final class FrameValidator {
     // MARK: While packets arrive
 
     /// Decodes the wanted frame as soon as its packets are available, so that little work remains after the last byte
-    /// of an arriving movie.
+    /// of a movie that is downloading.
     private func decodeExpectedEarly() throws {
         guard !didDecodeExpected, let window, window.isDecided else { return }
         didDecodeExpected = true

@@ -12,7 +12,7 @@ struct ImageInspection {
 
     /// Chooses the parser or decoder for the format.
     func inspect() throws -> InspectedMedia {
-        switch format {
+        switch format.imageFormat {
         case .gif: try inspectGIF()
         case .png: try inspectPNG()
         case .bmp: try inspectBitmap()
@@ -24,7 +24,7 @@ struct ImageInspection {
         case .avif: try inspectAVIF()
         case .webp: try inspectWebP()
         case .jpegXL: try inspectJPEGXL()
-        default: try inspectStill()
+        case .heic, .heif, .jpeg2000, nil: try inspectStill()
         }
     }
 

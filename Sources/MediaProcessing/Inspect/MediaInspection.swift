@@ -4,23 +4,24 @@ import RichPush
 
 /// Inspects a file with the inspection for its kind.
 enum MediaInspection {
-    /// - Parameter others: The descriptors for the expected thumbnail and for the signals of an arriving source.
+    /// - Parameter others: The descriptors for the expected thumbnail and for the signals of a source that
+    ///   is downloading.
     static func inspect(
         _ request: InspectRequest, source: CInt, others: [CInt] = [], deadline: ContinuousClock.Instant
     ) throws -> (media: InspectedMedia, early: EarlyRender?) {
         // Bounded: two descriptors at most.
-        guard others.count == (request.expected == nil ? 0 : 1) + (request.arrivingBytes == nil ? 0 : 1) else {
+        guard others.count == (request.expected == nil ? 0 : 1) + (request.downloadingBytes == nil ? 0 : 1) else {
             throw AttachPrepError(.internal, "The media process received the wrong number of files.")
         }
         if let format = request.format, format.kind == .image {
             let inspection = ImageInspection(request: request, format: format, source: source, deadline: deadline)
             return (try inspection.inspect().clamped, nil)
         }
-        let arrival = request.arrivingBytes.flatMap { total in
-            others.last.map { ArrivingFile(signals: $0, total: total) }
+        let download = request.downloadingBytes.flatMap { total in
+            others.last.map { DownloadingFile(signals: $0, total: total) }
         }
         var (media, frame) = try MovieInspection.inspect(
-            descriptor: source, format: request.format, arrival: arrival, expecting: request.expected,
+            descriptor: source, format: request.format, download: download, expecting: request.expected,
             deadline: deadline)
         media.duration = media.duration?.roundedToMicroseconds
         guard let frame, let expected = request.expected, let thumbnail = others.first else {

@@ -15,15 +15,15 @@ package enum MovieInspection {
     package static func inspect(
         descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
     ) throws -> InspectedMedia {
-        try inspect(descriptor: descriptor, format: format, arrival: nil, expecting: nil, deadline: deadline).media
+        try inspect(descriptor: descriptor, format: format, download: nil, expecting: nil, deadline: deadline).media
     }
 
     /// Inspects a file and also returns the expected frame, if inspection decoded it.
     ///
-    /// - Parameter arrival: Set while the file is still being written. Errors are then preliminary: the complete file
+    /// - Parameter download: Set while the file is still being written. Errors are then preliminary: the complete file
     ///   is inspected again. A movie whose index comes last is rejected at once.
     static func inspect(
-        descriptor: CInt, format: MediaFormat?, arrival: ArrivingFile?, expecting expected: ExpectedThumbnail?,
+        descriptor: CInt, format: MediaFormat?, download: DownloadingFile?, expecting expected: ExpectedThumbnail?,
         deadline: ContinuousClock.Instant
     ) throws -> (media: InspectedMedia, early: DecodedFrame?) {
         let clock = WorkClock(deadline: deadline)
@@ -31,9 +31,9 @@ package enum MovieInspection {
         let end = clock.start + clock.start.duration(to: deadline) * Limits.inspectionTimeShare
         do {
             return try inspectWhole(
-                descriptor, format: format, arrival: arrival, expecting: expected.map(ExpectedFrame.init),
+                descriptor, format: format, download: download, expecting: expected.map(ExpectedFrame.init),
                 deadline: end, validation: ValidationTimer(clock))
-        } catch let fault as AttachPrepError where fault.code == .mediaCorrupt && arrival == nil {
+        } catch let fault as AttachPrepError where fault.code == .mediaCorrupt && download == nil {
             guard let media = try MovieRecovery.repairable(descriptor: descriptor, format: format, deadline: end) else {
                 throw fault
             }
@@ -42,18 +42,18 @@ package enum MovieInspection {
     }
 
     private static func inspectWhole(
-        _ descriptor: CInt, format: MediaFormat?, arrival: ArrivingFile?, expecting expected: ExpectedFrame?,
+        _ descriptor: CInt, format: MediaFormat?, download: DownloadingFile?, expecting expected: ExpectedFrame?,
         deadline: ContinuousClock.Instant, validation: ValidationTimer
     ) throws -> (InspectedMedia, DecodedFrame?) {
         let window = try ByteWindow(
-            descriptor: descriptor, noun: noun(format), arrival: arrival, deadline: deadline)
+            descriptor: descriptor, noun: noun(format), download: download, deadline: deadline)
         if window.size == 0 { throw AttachPrepError(.mediaEmpty, "The file is empty.") }
         let container = try MediaContainer(window)
-        if arrival != nil { try checkOrder(container, window) }
+        if download != nil { try checkOrder(container, window) }
         let (boxes, fault) = try container?.check(window) ?? (nil, nil)
         if boxes?.isEncrypted == true { throw encrypted }
         var movie = try OpenMovie.open(
-            descriptor, format: format, isRecognized: format != nil || container != nil, arrival: arrival,
+            descriptor, format: format, isRecognized: format != nil || container != nil, download: download,
             deadline: deadline)
         if isEncrypted(movie) { throw encrypted }
         let head = try window.characters(at: 0, count: min(64, window.size))
@@ -72,10 +72,10 @@ package enum MovieInspection {
         return (media, expected?.decodedFrame(packetInspection, movie))
     }
 
-    /// Only a movie whose index precedes its samples can be inspected while it arrives.
+    /// Only a movie whose index precedes its samples can be inspected while it downloads.
     private static func checkOrder(_ container: MediaContainer?, _ window: ByteWindow) throws {
         guard container == .isoBaseMedia, try ISOBoxParser.hasIndexInFront(window) else {
-            throw AttachPrepError(.internal, "The movie cannot be processed while it arrives.")
+            throw AttachPrepError(.internal, "The movie cannot be processed while it downloads.")
         }
     }
 

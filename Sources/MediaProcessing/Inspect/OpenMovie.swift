@@ -18,15 +18,15 @@ struct OpenMovie {
     /// - Parameters:
     ///   - isRecognized: Whether the file is known to be a movie or audio file; a failure to open it then means damage.
     ///   - isForCopy: Whether nothing will be decoded, so that the header of an MP4 is sufficient.
-    ///   - arrival: Set while the file is still being written.
+    ///   - download: Set while the file is still being written.
     /// - Throws: `media.unrecognized` or `media.corrupt` when no demuxer opens it, `media.too_many_pixels` before
     ///   anything is decoded.
     static func open(
         _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, isForCopy: Bool = false,
-        arrival: ArrivingFile? = nil, deadline: ContinuousClock.Instant
+        download: DownloadingFile? = nil, deadline: ContinuousClock.Instant
     ) throws -> OpenMovie {
         let demuxer = try demuxer(
-            descriptor, format: format, isRecognized: isRecognized, arriving: arrival?.bytes, deadline: deadline)
+            descriptor, format: format, isRecognized: isRecognized, downloading: download?.bytes, deadline: deadline)
         try demuxer.streams.forEach(checkPixels)
         let bytesMax = isForCopy && isISOBaseMedia(demuxer) ? 1 : nil
         do { try demuxer.findStreamInformation(pixelsMax: Limits.moviePixelsMax, bytesMax: bytesMax) } catch {
@@ -83,11 +83,11 @@ struct OpenMovie {
 
     /// Opens the container and reads only its header.
     static func demuxer(
-        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, arriving: ArrivingBytes? = nil,
+        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, downloading: DownloadingBytes? = nil,
         deadline: ContinuousClock.Instant
     ) throws -> Demuxer {
         do {
-            return try demuxer(descriptor, format: format, arriving: arriving, deadline: deadline)
+            return try demuxer(descriptor, format: format, downloading: downloading, deadline: deadline)
         } catch {
             if isRecognized {
                 throw error.attachPrepError(.mediaCorrupt, "The file is damaged or incomplete; send an intact one.")
@@ -97,14 +97,14 @@ struct OpenMovie {
     }
 
     private static func demuxer(
-        _ descriptor: CInt, format: MediaFormat?, arriving: ArrivingBytes?, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, format: MediaFormat?, downloading: DownloadingBytes?, deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> Demuxer {
         if let forced = format.flatMap(forcedDemuxer),
             let opened = try? Demuxer.open(descriptor, demuxer: forced, deadline: deadline)
         {
             return opened
         }
-        return try Demuxer.open(descriptor, demuxer: nil, arriving: arriving, deadline: deadline)
+        return try Demuxer.open(descriptor, demuxer: nil, downloading: downloading, deadline: deadline)
     }
 
     /// Demuxers for audio without a magic number, which libav's probe misdetects after tags, and for transport streams,
@@ -121,10 +121,10 @@ struct OpenMovie {
     }
 }
 
-extension ArrivingFile {
+extension DownloadingFile {
     /// The equivalent for libav; nil if the total size is unknown.
-    fileprivate var bytes: ArrivingBytes? {
-        total.map { ArrivingBytes(total: $0) { [self] in waitForMore() } }
+    fileprivate var bytes: DownloadingBytes? {
+        total.map { DownloadingBytes(total: $0) { [self] in waitForMore() } }
     }
 }
 

@@ -116,12 +116,12 @@ struct DecodingMemory {
     static func decoderBytes(
         _ stored: Image, format: MediaFormat, source: CInt, deadline: ContinuousClock.Instant
     ) throws -> Int {
-        switch format {
+        switch format.imageFormat {
         case .jpeg: try coefficientBytes(ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline))
         case .png: try interlacedBytes(stored)
         case .webp: stored.width * stored.height * webPBytesPerPixel
         case .jpegXL: try jpegXLBytes(stored)
-        default: 0
+        case .gif, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .svg, nil: 0
         }
     }
 

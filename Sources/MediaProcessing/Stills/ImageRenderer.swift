@@ -146,26 +146,26 @@ struct ImageRenderer {
     /// Makes the thumbnail of an image that is still being downloaded.
     ///
     /// - Throws: `internal` for any kind of file that cannot be decoded this way.
-    func renderArriving(_ arrival: ArrivingFile) throws -> RenderedMedia {
-        guard let box = request.thumbnail, let rendered = try renderReducedDirectly(box, arrival) else {
+    func renderDownloading(_ download: DownloadingFile) throws -> RenderedMedia {
+        guard let box = request.thumbnail, let rendered = try renderReducedDirectly(box, download) else {
             throw AttachPrepError(.internal, "The image cannot be decoded before its download is complete.")
         }
         return rendered
     }
 
     /// Fast path for plain files; nil where it does not apply or fails; libvips is used then.
-    private func renderReducedDirectly(_ box: ThumbnailRendition, _ arrival: ArrivingFile? = nil) throws
+    private func renderReducedDirectly(_ box: ThumbnailRendition, _ download: DownloadingFile? = nil) throws
         -> RenderedMedia?
     {
-        switch request.format {
-        case .jpeg: try renderReducedJPEG(box, arrival)
-        case .png: try renderReducedPNG(box, arrival)
-        default: nil
+        switch request.format.imageFormat {
+        case .jpeg: try renderReducedJPEG(box, download)
+        case .png: try renderReducedPNG(box, download)
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil: nil
         }
     }
 
-    private func renderReducedPNG(_ box: ThumbnailRendition, _ arrival: ArrivingFile?) throws -> RenderedMedia? {
-        guard let png = try PNGThumbnailer(source: source, deadline: deadline, arrival),
+    private func renderReducedPNG(_ box: ThumbnailRendition, _ download: DownloadingFile?) throws -> RenderedMedia? {
+        guard let png = try PNGThumbnailer(source: source, deadline: deadline, download),
             let thumbnail = try png.thumbnail(in: box)
         else { return nil }
         var rendered = RenderedMedia()
@@ -173,9 +173,9 @@ struct ImageRenderer {
         return rendered
     }
 
-    private func renderReducedJPEG(_ box: ThumbnailRendition, _ arrival: ArrivingFile?) throws -> RenderedMedia? {
+    private func renderReducedJPEG(_ box: ThumbnailRendition, _ download: DownloadingFile?) throws -> RenderedMedia? {
         guard let jpeg = try JPEGThumbnailer(source: source, deadline: deadline),
-            case let colors = try jpeg.colors(), let image = try jpeg.thumbnail(in: box, colors, arrival)
+            case let colors = try jpeg.colors(), let image = try jpeg.thumbnail(in: box, colors, download)
         else { return nil }
         var rendered = RenderedMedia()
         if case .managed(let profile) = colors {

@@ -36,9 +36,9 @@ struct JPEGThumbnailer {
     ///
     /// - Parameters:
     ///   - colors: The result of `colors()`; components that need color management are returned unconverted.
-    ///   - arrival: The download, while the file is still being written.
+    ///   - download: The download, while the file is still being written.
     /// - Throws: `media.corrupt` when data had to be filled in.
-    func thumbnail(in box: ThumbnailRendition, _ colors: ColorEncoding, _ arrival: ArrivingFile? = nil) throws
+    func thumbnail(in box: ThumbnailRendition, _ colors: ColorEncoding, _ download: DownloadingFile? = nil) throws
         -> YCbCrImage?
     {
         let geometry = ThumbnailGeometry(imageWidth: jpeg.width, imageHeight: jpeg.height, box: box)
@@ -48,7 +48,9 @@ struct JPEGThumbnailer {
             width: jpeg.segments.width, height: jpeg.segments.height, target: (width: stored.0, height: stored.1))
         // Bounded: sides have 16 bits.
         let pixels = jpeg.segments.width * eighths / 8 * (jpeg.segments.height * eighths / 8)
-        guard pixels <= PlaneResampler.pixelsMax, let planes = try planes(eighths: eighths, arrival) else { return nil }
+        guard pixels <= PlaneResampler.pixelsMax, let planes = try planes(eighths: eighths, download) else {
+            return nil
+        }
         var reduction = PlaneResampler(width: stored.0, height: stored.1)
         let columns = planes.map { reduction.columns(of: $0) }
         return YCbCrImage(
@@ -64,16 +66,16 @@ struct JPEGThumbnailer {
         return ColorMatrix(from: .jpeg, profile: profile).apply(planes).map(\.samples)
     }
 
-    private func planes(eighths: Int, _ arrival: ArrivingFile?) throws -> [JPEGPlane]? {
+    private func planes(eighths: Int, _ download: DownloadingFile?) throws -> [JPEGPlane]? {
         if BaselineDecoder.reductions.contains(eighths) {
             if let planes = BaselineDecoder.planes(
-                descriptor: source, eighths: eighths, waitForMore: { arrival?.waitForMore() ?? false })
+                descriptor: source, eighths: eighths, waitForMore: { download?.waitForMore() ?? false })
             {
                 return planes
             }
         }
         // libjpeg would take the current end of the file for the end of the image.
-        if arrival != nil { return nil }
+        if download != nil { return nil }
         do {
             // In a progressive image it checks every code anyway.
             return try decoder.planes(eighths: eighths, isCareful: !jpeg.segments.isProgressive)

@@ -19,7 +19,7 @@ struct MetadataStripper {
     /// Nil where pixels are not stored as displayed, or the format is not supported.
     init?(_ format: MediaFormat, source: CInt, deadline: ContinuousClock.Instant) throws {
         window = try ByteWindow(descriptor: source, noun: "image", deadline: deadline)
-        switch format {
+        switch format.imageFormat {
         case .jpeg:
             // A file whose segments cannot be parsed may still decode; then it is re-encoded.
             guard let segments = try? JPEGSegments.parse(window), segments.components != 4 else { return nil }
@@ -27,7 +27,8 @@ struct MetadataStripper {
             lead = segments.hasJFIF || segments.hasAdobe ? [] : JFIFHeader.segment
         case .png:
             (needed, lead) = (try PNGRetainedChunks.parse(window).needed, [])
-        default: return nil
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil:
+            return nil
         }
         bytes = needed.reduce(lead.count) { $0.adding(clamping: $1.count) }
     }

@@ -95,10 +95,10 @@ struct PNGThumbnailer {
 
     /// Nil for a PNG that is not plain or cannot be read this way: more than 8 bits a sample, interlaced, with EXIF, or
     /// with a color profile other than sRGB.
-    init?(source: CInt, deadline: ContinuousClock.Instant, _ arrival: ArrivingFile? = nil) throws {
+    init?(source: CInt, deadline: ContinuousClock.Instant, _ download: DownloadingFile? = nil) throws {
         guard
             let decoder = try? PNGDecoder(
-                descriptor: source, waitForMore: { arrival?.waitForMore() ?? false }),
+                descriptor: source, waitForMore: { download?.waitForMore() ?? false }),
             !decoder.isInterlaced, decoder.bitDepth <= 8, !decoder.hasExif
         else { return nil }
         try ImageLimits.check(width: decoder.width, height: decoder.height)

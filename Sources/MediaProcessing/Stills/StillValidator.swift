@@ -18,10 +18,10 @@ enum StillValidator {
     ///
     /// - Throws: `media.corrupt`.
     static func requireIntact(_ format: MediaFormat, source: CInt) throws {
-        switch format {
+        switch format.imageFormat {
         case .jpeg: try requireIntactJPEG(source)
         case .png: try requireIntactPNG(source)
-        default: break
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil: break
         }
     }
 

@@ -36,36 +36,36 @@ extension PayloadPattern {
             })
     }
 
-    /// Passes matches to `take` until it returns false; returns false when it did.
+    /// Passes matches to `body` until it returns false; returns false when it did.
     @discardableResult
     private static func follow(
-        _ steps: ArraySlice<Step>, _ here: PatternMatch, _ take: (PatternMatch) -> Bool
+        _ steps: ArraySlice<Step>, _ here: PatternMatch, _ body: (PatternMatch) -> Bool
     ) -> Bool {
-        guard let step = steps.first else { return take(here) }
+        guard let step = steps.first else { return body(here) }
         let rest = steps.dropFirst()
         switch step {
         case .key(let key):
             guard let value = here.value[key] else { return true }
-            return follow(rest, here.going(.key(key), to: value), take)
+            return follow(rest, here.going(.key(key), to: value), body)
         case .text:
             guard let value = here.value.embeddedJSON else { return true }
-            return follow(rest, here.going(.text, to: value), take)
+            return follow(rest, here.going(.text, to: value), body)
         case .first:
             guard let value = here.value[0] else { return true }
-            return follow(rest, here.choosing([.index(0)], to: value), take)
+            return follow(rest, here.choosing([.index(0)], to: value), body)
         case .each:
             let elements = here.value.elements ?? []
             return elements.indices.allSatisfy { index in
                 // Skips elements without the next key before creating a path: an array may be long.
                 if case .key(let key) = rest.first, elements[index][key] == nil { return true }
-                return follow(rest, here.choosing([.index(index)], to: elements[index]), take)
+                return follow(rest, here.choosing([.index(index)], to: elements[index]), body)
             }
         case .eachMember:
             let members = here.value.members ?? []
-            return members.allSatisfy { follow(rest, here.choosing([.key($0.key)], to: $0.value), take) }
+            return members.allSatisfy { follow(rest, here.choosing([.key($0.key)], to: $0.value), body) }
         case .dotted(let parts):
             return keys(parts[...], [], here.value) { chosen, value in
-                follow(rest, here.choosing(chosen, to: value), take)
+                follow(rest, here.choosing(chosen, to: value), body)
             }
         }
     }
@@ -75,12 +75,12 @@ extension PayloadPattern {
     /// Each value is visited at most once, since the keys on its path determine how many parts are consumed.
     private static func keys(
         _ parts: ArraySlice<String>, _ chosen: [PayloadPath.Step], _ value: PayloadValue,
-        _ take: ([PayloadPath.Step], PayloadValue) -> Bool
+        _ body: ([PayloadPath.Step], PayloadValue) -> Bool
     ) -> Bool {
-        guard let part = parts.first else { return take(chosen, value) }
+        guard let part = parts.first else { return body(chosen, value) }
         if case .array = value {
             guard let index = Int(part), let element = value[index] else { return true }
-            return keys(parts.dropFirst(), chosen + [.index(index)], element, take)
+            return keys(parts.dropFirst(), chosen + [.index(index)], element, body)
         }
         // Comparing the existing keys is cheaper than generating all possible ones.
         let fitting = (value.members ?? []).compactMap { member -> (parts: Int, member: PayloadMember)? in
@@ -88,7 +88,7 @@ extension PayloadPattern {
             return own.elementsEqual(parts.prefix(own.count)) { $0 == $1 } ? (own.count, member) : nil
         }
         return fitting.sorted { $0.parts > $1.parts }.allSatisfy { fit in
-            keys(parts.dropFirst(fit.parts), chosen + [.key(fit.member.key)], fit.member.value, take)
+            keys(parts.dropFirst(fit.parts), chosen + [.key(fit.member.key)], fit.member.value, body)
         }
     }
 }

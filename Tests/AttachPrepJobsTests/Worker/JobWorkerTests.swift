@@ -333,7 +333,7 @@ import Testing
         let metrics = CountedMetrics()
         let counted = JobMetrics(factory: metrics)
         #expect(metrics.value("media_process_failures_total{cause=sandbox}") == 0)
-        var statistics = PreparerStatistics(children: ChildReplacements(failed: 3, recycled: 1))
+        var statistics = PreparerStatistics(replacements: MediaProcessReplacements(failed: 3, recycled: 1))
         statistics.failures = [.crash: 2, .sandbox: 1]
         (statistics.quarantine.strikes, statistics.quarantine.rejections) = (2, 5)
         for _ in 0..<2 { counted.record(statistics) }

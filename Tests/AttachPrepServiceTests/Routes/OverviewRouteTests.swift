@@ -89,7 +89,7 @@ struct OverviewRouteTests {
         serviceStatus.queue = { .unhealthy("The connection is lost.") }
         serviceStatus.publishName = "s3://media/push"
         serviceStatus.publish = { .unknown }
-        serviceStatus.children = { .init(slots: 2, failed: 1, recycled: 3) }
+        serviceStatus.mediaProcesses = { .init(slots: 2, failed: 1, recycled: 3) }
         let service = try await LiveService(reasons: ["It is full."], serviceStatus: serviceStatus)
         let overview = try await service.caller.get("/v1/overview").object
         let queue = try #require(overview["queue"] as? [String: Any])

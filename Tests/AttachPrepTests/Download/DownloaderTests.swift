@@ -15,7 +15,7 @@ import Testing
         bench = try DownloadBench()
     }
 
-    @Test func `A body arrives byte for byte, with its digest and declared type`() async throws {
+    @Test func `A body is received byte for byte, with its digest and declared type`() async throws {
         let body = patterned(300_000)
         server.serve("/cat", .body(body, type: "Image/JPEG; charset=binary"))
         let file = try await bench.fetch(server.url("/cat"))

@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: [("gzip", packed), ("deflate", LoopbackGzip.zlib(meow)), ("deflate", LoopbackGzip.bare(meow))])
-    func `One content coding is decoded when it arrives byte by byte`(coding: String, packed: Data) async throws {
+    func `One content coding is decoded when it is received byte by byte`(coding: String, packed: Data) async throws {
         let server = try LoopbackServer()
         let head = LoopbackResponse.head(200, ["Content-Encoding": coding, "Content-Length": "\(packed.count)"])
         server.serve("/cat", head.then(.drip(packed, pauseMilliseconds: 1)))

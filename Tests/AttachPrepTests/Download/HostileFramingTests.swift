@@ -95,7 +95,7 @@ import Testing
         try await DownloadBench(timeouts: .prompt(stall: .milliseconds(80))).expectFailure(row)
     }
 
-    @Test func `A body that arrives byte by byte runs into the stall limit`() async throws {
+    @Test func `A body that is sent byte by byte runs into the stall limit`() async throws {
         let row = HostileResponse(
             "", .downloadTimeout,
             .lines("Content-Length: 100000").then(

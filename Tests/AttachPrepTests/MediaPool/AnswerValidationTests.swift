@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `Descriptors sent by a media process are never opened`() async throws {
-        let child = try ScriptedMediaProcess(
+        let mediaProcess = try ScriptedMediaProcess(
             """
             for number in range(1, 40):
                 receive()
@@ -35,7 +35,7 @@ import Testing
                 parent.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
             pause()
             """)
-        try await child.withPool { pool in
+        try await mediaProcess.withPool { pool in
             _ = try await pool.describe(deadline: .now + .seconds(60))
             let before = try Self.openDescriptors()
             for _ in 0..<30 { _ = try await pool.describe(deadline: .now + .seconds(60)) }
@@ -83,12 +83,13 @@ import Testing
 
     @Test func `An answer to an earlier call is not used for a later one`() async throws {
         // The second answer waits in the socket when the second call is made, or is received before.
-        let child = try ScriptedMediaProcess("receive(); reply(1, described); reply(1, described); receive(); pause()")
-        try await child.withPool { pool in
+        let mediaProcess = try ScriptedMediaProcess(
+            "receive(); reply(1, described); reply(1, described); receive(); pause()")
+        try await mediaProcess.withPool { pool in
             _ = try await pool.describe(deadline: .now + .seconds(60))
             do {
                 _ = try await pool.describe(deadline: .now + .seconds(60))
-                #expect(child.processIDs.count == 2)
+                #expect(mediaProcess.processIDs.count == 2)
             } catch let error as AttachPrepError {
                 #expect(error.code == .mediaDecoderCrashed)
             }
@@ -97,7 +98,7 @@ import Testing
 
     @Test func `Answers to unread calls do not block the pool`() async throws {
         // It peeks at the calls without reading them, so that they pile up until the socket is full.
-        let child = try ScriptedMediaProcess(
+        let mediaProcess = try ScriptedMediaProcess(
             """
             import fcntl, struct, termios
             def queued(): return struct.unpack('i', fcntl.ioctl(3, termios.FIONREAD, bytes(4)))[0]
@@ -107,7 +108,7 @@ import Testing
                 seen = queued()
                 reply(number, described)
             """)
-        try await child.withPool { pool in
+        try await mediaProcess.withPool { pool in
             var error: AttachPrepError?
             while error == nil {
                 do {

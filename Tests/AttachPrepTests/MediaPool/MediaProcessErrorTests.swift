@@ -22,9 +22,9 @@ import Testing
 
     @Test(arguments: ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGKILL"])
     func `A crash fails its own call only, and the next call is answered`(signal: String) async throws {
-        let child = try ScriptedMediaProcess(
+        let mediaProcess = try ScriptedMediaProcess(
             "receive()\nif starts == 0: die('\(signal)')\nreply(1, described)\npause()")
-        try await child.withPool { pool in
+        try await mediaProcess.withPool { pool in
             let error = await failure(of: pool)
             #expect(error?.code == .mediaDecoderCrashed && error?.isRetryable == true)
             _ = try await pool.describe(deadline: .now + .seconds(60))
@@ -61,35 +61,35 @@ import Testing
     }
 
     @Test func `After a crash the next process starts at once, without waiting for a call`() async throws {
-        let child = try ScriptedMediaProcess("receive()\ndie('SIGSEGV')")
-        try await child.withPool { pool in
+        let mediaProcess = try ScriptedMediaProcess("receive()\ndie('SIGSEGV')")
+        try await mediaProcess.withPool { pool in
             _ = await failure(of: pool)
-            await until { child.processIDs.count == 2 }
+            await until { mediaProcess.processIDs.count == 2 }
         }
     }
 
     @Test func `A process killed while idle is replaced at once`() async throws {
-        let child = try ScriptedMediaProcess("receive()\nreply(1, described)\npause()")
-        try await child.withPool { pool in
+        let mediaProcess = try ScriptedMediaProcess("receive()\nreply(1, described)\npause()")
+        try await mediaProcess.withPool { pool in
             _ = try await pool.describe(deadline: .now + .seconds(60))
-            kill(try #require(child.processIDs.first), SIGKILL)
-            await until { child.processIDs.count == 2 }
+            kill(try #require(mediaProcess.processIDs.first), SIGKILL)
+            await until { mediaProcess.processIDs.count == 2 }
             _ = try await pool.describe(deadline: .now + .seconds(60))
-            #expect(child.processIDs.count == 2)
+            #expect(mediaProcess.processIDs.count == 2)
         }
     }
 
     @Test func `A process that never becomes ready is an internal error, and is not restarted endlessly`()
         async throws
     {
-        let child = try ScriptedMediaProcess("die('SIGSEGV')", isReady: false)
-        try await child.withPool { pool in
+        let mediaProcess = try ScriptedMediaProcess("die('SIGSEGV')", isReady: false)
+        try await mediaProcess.withPool { pool in
             pool.warmUp()
-            await until { child.processIDs.count == 1 }
+            await until { mediaProcess.processIDs.count == 1 }
             let error = await failure(of: pool)
             #expect(
                 error?.code == .internal && error?.isRetryable == false && error?.message.contains("doctor") == true)
-            #expect(child.processIDs.count <= 2)
+            #expect(mediaProcess.processIDs.count <= 2)
         }
     }
 
@@ -112,30 +112,30 @@ import Testing
             reply(1, described)
             pause()
             """
-        let child = try ScriptedMediaProcess(script, isReady: false)
-        try await child.withPool { pool in
+        let mediaProcess = try ScriptedMediaProcess(script, isReady: false)
+        try await mediaProcess.withPool { pool in
             _ = await failure(of: pool)
             _ = try await pool.describe(deadline: .now + .seconds(60))
-            #expect(child.processIDs.count == 3)
+            #expect(mediaProcess.processIDs.count == 3)
         }
     }
 
     @Test func `A hanging process is ended at the deadline`() async throws {
-        let child = try ScriptedMediaProcess("receive()\nif starts == 0: pause()\nreply(1, described)\npause()")
-        try await child.withPool { pool in
+        let mediaProcess = try ScriptedMediaProcess("receive()\nif starts == 0: pause()\nreply(1, described)\npause()")
+        try await mediaProcess.withPool { pool in
             #expect(await failure(of: pool, seconds: 1)?.code == .deadlineExceeded)
             _ = try await pool.describe(deadline: .now + .seconds(60))
         }
     }
 
     @Test func `No process is left after a shutdown, replacements included`() async throws {
-        let child = try ScriptedMediaProcess("receive()\ndie('SIGSEGV')")
-        try await child.withPool(slots: 2) { pool in
+        let mediaProcess = try ScriptedMediaProcess("receive()\ndie('SIGSEGV')")
+        try await mediaProcess.withPool(slots: 2) { pool in
             await withTaskGroup { group in
                 for _ in 0..<6 { group.addTask { _ = try? await pool.describe(deadline: .now + .seconds(60)) } }
             }
         }
-        #expect(child.processIDs.count >= 6)
-        #expect(child.processIDs.allSatisfy { kill($0, 0) != 0 })
+        #expect(mediaProcess.processIDs.count >= 6)
+        #expect(mediaProcess.processIDs.allSatisfy { kill($0, 0) != 0 })
     }
 }

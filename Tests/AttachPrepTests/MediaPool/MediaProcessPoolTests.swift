@@ -59,14 +59,14 @@ struct MediaProcessPoolTests {
         var written = RenderedMedia()
         written.thumbnail = RenderedImage(type: .jpeg, width: 3, height: 2, bytes: bytes.count)
         let progress = try ScriptedMediaProcess.python(written)
-        let child = try ScriptedMediaProcess("receive()\nreply(1, {'progress': {'_0': \(progress)}})\npause()")
+        let mediaProcess = try ScriptedMediaProcess("receive()\nreply(1, {'progress': {'_0': \(progress)}})\npause()")
         let folder = try TemporaryFolder()
         let output = open(try folder.write(bytes, to: "thumbnail"), O_RDWR | O_CLOEXEC)
         let source = sample("grid.png")
         defer { for descriptor in [output, source] { close(descriptor) } }
         var request = RenderRequest(format: .png, frameSelection: .still)
         request.thumbnail = ThumbnailRendition(width: 3, height: 3, fit: .contain)
-        try await child.withPool { pool in
+        try await mediaProcess.withPool { pool in
             let rendered = try await pool.render(
                 request, source: source, outputs: [output], deadline: .now + .seconds(2))
             #expect(rendered == written)

@@ -20,8 +20,8 @@ import Testing
     /// Attempts that the kernel blocks; the process continues.
     static let blocked = [
         "read /etc/passwd", "read /proc/self/environ", "read /proc/self/mem", "write /tmp", "write /dev/shm", "list /",
-        "list /proc/self/fd", "code", "allocate \(Limits.childAddressSpaceBytesMax)",
-        "grow \(Limits.childFileBytesMax)", "open \(Limits.childOpenFilesMax)", "limits",
+        "list /proc/self/fd", "code", "allocate \(Limits.mediaProcessAddressSpaceBytesMax)",
+        "grow \(Limits.mediaProcessFileBytesMax)", "open \(Limits.mediaProcessOpenFilesMax)", "limits",
     ]
 
     /// Attempts that no decoder ever makes; they end the process.
@@ -101,7 +101,7 @@ import Testing
 
     @Test func `Memory written beyond the limit ends the process`() async throws {
         try await withPool { pool in
-            let bytes = Limits.childMemoryBytesMax + 200_000_000
+            let bytes = Limits.mediaProcessMemoryBytesMax + 200_000_000
             #expect(await outcome(of: "fill \(bytes)", pool) == .failure(.mediaDecoderCrashed))
             try await expectWork(pool)
         }
@@ -126,12 +126,13 @@ import Testing
     /// Without this test, the tests above could pass with attempts that never work.
     @Test(arguments: [
         "read /etc/passwd", "read /proc/self/environ", "write /tmp", "list /", "code",
-        "allocate \(Limits.childAddressSpaceBytesMax)", "grow \(Limits.childFileBytesMax)",
-        "open \(Limits.childOpenFilesMax)", "limits", "fork", "signal", "trace",
+        "allocate \(Limits.mediaProcessAddressSpaceBytesMax)", "grow \(Limits.mediaProcessFileBytesMax)",
+        "open \(Limits.mediaProcessOpenFilesMax)", "limits", "fork", "signal", "trace",
     ])
     func `Without the sandbox the same attempt succeeds`(command: String) async throws {
         let program = try BuiltBinary.hostileMedia()
-        let script = try folder.write("#!/bin/sh\nexec '\(program)' \(MediaChildArgument.withoutSandbox)\n", to: "open")
+        let script = try folder.write(
+            "#!/bin/sh\nexec '\(program)' \(MediaProcessArgument.withoutSandbox)\n", to: "open")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
         try await withPool(script) { pool in
             #expect(await outcome(of: command, pool) == .failure(.internal))
@@ -189,18 +190,18 @@ struct SandboxCheckResultTests {
     }
 
     static let cases = [
-        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.attemptBlocked), isBlocked: true),
-        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.attemptSucceeded), isBlocked: false),
-        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.sandboxUnavailable), isBlocked: false),
+        Case(attempt: .readFile, ending: .exited(code: MediaProcessExit.attemptBlocked), isBlocked: true),
+        Case(attempt: .readFile, ending: .exited(code: MediaProcessExit.attemptSucceeded), isBlocked: false),
+        Case(attempt: .readFile, ending: .exited(code: MediaProcessExit.sandboxUnavailable), isBlocked: false),
         Case(attempt: .readFile, ending: .killed(signal: SIGSYS), isBlocked: false),
         Case(attempt: .readFile, ending: .killed(signal: SIGSEGV), isBlocked: false),
         Case(attempt: .execute, ending: .killed(signal: SIGSYS), isBlocked: true),
         Case(attempt: .execute, ending: .exited(code: 0), isBlocked: false),
         Case(attempt: .execute, ending: .exited(code: 1), isBlocked: false),
         Case(attempt: .spin, ending: .killed(signal: SIGXCPU), isBlocked: true),
-        Case(attempt: .spin, ending: .exited(code: MediaChildExit.attemptSucceeded), isBlocked: false),
+        Case(attempt: .spin, ending: .exited(code: MediaProcessExit.attemptSucceeded), isBlocked: false),
         Case(attempt: .outliveParent, ending: .killed(signal: SIGKILL), isBlocked: true),
-        Case(attempt: .outliveParent, ending: .exited(code: MediaChildExit.attemptSucceeded), isBlocked: false),
+        Case(attempt: .outliveParent, ending: .exited(code: MediaProcessExit.attemptSucceeded), isBlocked: false),
         Case(attempt: .allocate, ending: .killed(signal: SIGKILL), isBlocked: false),
     ]
 

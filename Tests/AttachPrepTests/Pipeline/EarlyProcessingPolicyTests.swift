@@ -6,19 +6,19 @@ import Testing
 
 struct EarlyProcessingPolicyTests {
     @Test(arguments: [
-        // 5 MB at 100 Mbit/s: due when half of it has arrived.
+        // 5 MB at 100 Mbit/s: due when half of it was received.
         (bytes: 2_600_000, total: 5_000_000, seconds: 0.208, isDue: true),
         (bytes: 1_000_000, total: 5_000_000, seconds: 0.08, isDue: false),
         // On 3G: not due until the end.
         (bytes: 4_000_000, total: 5_000_000, seconds: 20, isDue: false),
         (bytes: 4_980_000, total: 5_000_000, seconds: 25, isDue: true),
-        // On the same machine: due as soon as the headers have arrived.
+        // On the same machine: due as soon as the headers were received.
         (bytes: 100_000, total: 5_000_000, seconds: 0.0001, isDue: false),
         (bytes: 300_000, total: 5_000_000, seconds: 0.0003, isDue: true),
         // Small files are decoded too fast for early processing to pay off.
         (bytes: 300_000, total: 400_000, seconds: 0.01, isDue: false),
     ])
-    func `Early processing of an image starts when its rest is about to arrive`(
+    func `Early processing of an image starts when its download is about to end`(
         _ row: (bytes: Int, total: Int, seconds: Double, isDue: Bool)
     ) {
         #expect(EarlyProcessingPolicy.isDue(.image, bytes: row.bytes, of: row.total, in: row.seconds) == row.isDue)
@@ -34,7 +34,7 @@ struct EarlyProcessingPolicyTests {
         let request = AttachmentRequest(source: "https://cdn.example/a")
         let query = InspectStep.query(format: format, bytes: 5_000_000, for: request)
         #expect(EarlyProcessingPolicy.plannedWork(format, bytes: 5_000_000, for: request) == .inspection(query))
-        #expect(query.expected != nil && query.arrivingBytes == nil)
+        #expect(query.expected != nil && query.downloadingBytes == nil)
     }
 
     @Test(arguments: [MediaFormat.jpeg, .png])

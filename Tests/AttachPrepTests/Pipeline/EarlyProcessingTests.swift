@@ -6,7 +6,7 @@ import RichPush
 import TestSupport
 import Testing
 
-/// Sources processed while they arrive from a server, by real media processes.
+/// Sources processed while they are downloaded from a server, by real media processes.
 @Suite(.timeLimit(.minutes(5))) struct EarlyProcessingTests {
     private static let photograph = Result { try image("3200x2400", ["-quality", "85"], "jpg") }
     private static let drawing = Result { try image("1000x800", ["-depth", "8"], "png") }
@@ -24,7 +24,7 @@ import Testing
     private static func movie(index: String) throws -> Data {
         // The noise and the tone make the last part of the movie larger than what is withheld.
         let file = try GeneratedMedia.numbered(
-            "arriving\(index.count).mp4",
+            "downloading\(index.count).mp4",
             "-vf scale=640:480,noise=alls=20:allf=t -c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p "
                 + "-c:a aac \(index)")
         return try Data(contentsOf: file)
@@ -89,16 +89,16 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `A thumbnail is started before the image has arrived, and rendered once`(
+    @Test(arguments: Kind.allCases) func `A thumbnail is started before the image is complete, and rendered once`(
         kind: Kind
     ) async throws {
         let bytes = try kind.bytes
-        let gate = LoopbackGate { [record] in record.renders.contains(where: \.isArriving) }
+        let gate = LoopbackGate { [record] in record.renders.contains(where: \.isDownloading) }
         server.serve(
             "/a", .start(of: bytes, bytes: bytes.count - rest).then(.wait(gate), .send(bytes.suffix(rest))))
         let manifest = await prepare("/a")
         #expect(manifest.outcome == .passed && manifest.error == nil)
-        #expect(record.renders.map(\.isArriving) == [true])
+        #expect(record.renders.map(\.isDownloading) == [true])
         #expect(record.renders.map(\.succeeded) == [true])
         let expected = try await expectedThumbnail(of: bytes)
         #expect(manifest.thumbnail?.sha256 == expected && expected != nil)
@@ -106,13 +106,13 @@ import Testing
         await preparer.shutdown()
     }
 
-    @Test func `An image that stops arriving releases its slot, and is processed after it has arrived`() async throws {
+    @Test func `An image whose download stalls releases its slot, and is processed when it is complete`() async throws {
         let gate = LoopbackGate { [record] in record.renders.first?.succeeded == false }
         server.serve(
             "/b", .start(of: bytes, bytes: bytes.count - rest).then(.wait(gate), .send(bytes.suffix(rest))))
         let manifest = await prepare("/b")
         #expect(manifest.outcome == .passed)
-        #expect(record.renders.map(\.isArriving) == [true, false])
+        #expect(record.renders.map(\.isDownloading) == [true, false])
         #expect(record.renders.map(\.succeeded) == [false, true])
         let expected = try await expectedThumbnail()
         #expect(manifest.thumbnail?.sha256 == expected)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `An interrupted image leaves neither a folder nor a quarantine strike`() async throws {
-        let gate = LoopbackGate { [record] in record.renders.contains(where: \.isArriving) }
+        let gate = LoopbackGate { [record] in record.renders.contains(where: \.isDownloading) }
         server.serve("/c", .start(of: bytes, bytes: bytes.count - rest).then(.wait(gate), .reset))
         var request = AttachmentRequest(source: server.url("/c"))
         request.budgetSeconds = 3
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func `An image whose end is zeroed is rejected as corrupt`() async throws {
-        let gate = LoopbackGate { [record] in record.renders.contains(where: \.isArriving) }
+        let gate = LoopbackGate { [record] in record.renders.contains(where: \.isDownloading) }
         var cut = bytes
         cut.replaceSubrange((cut.count - rest)..., with: Data(count: rest))
         server.serve("/d", .start(of: cut, bytes: cut.count - rest).then(.wait(gate), .send(cut.suffix(rest))))
@@ -148,9 +148,9 @@ import Testing
             path, .start(of: movie, bytes: movie.count - rest).then(.wait(gate), .send(movie.suffix(rest))))
     }
 
-    @Test func `A movie is inspected before it has fully arrived, and only once`() async throws {
+    @Test func `A movie is inspected before it is complete, and only once`() async throws {
         let movie = try Self.movie.get()
-        serve("/e", movie, behind: LoopbackGate { [record] in record.inspections.contains(where: \.isArriving) })
+        serve("/e", movie, behind: LoopbackGate { [record] in record.inspections.contains(where: \.isDownloading) })
         let manifest = await prepare("/e")
         #expect(manifest.outcome == .passed && manifest.error == nil)
         #expect(record.inspections.map(\.succeeded) == [true] && record.renders.isEmpty)
@@ -160,12 +160,12 @@ import Testing
         await preparer.shutdown()
     }
 
-    @Test func `A movie with its index at the end is inspected after it has arrived`() async throws {
+    @Test func `A movie with its index at the end is inspected when it is complete`() async throws {
         let movie = try Self.indexLast.get()
         serve("/f", movie, behind: LoopbackGate { [record] in record.inspections.first?.succeeded == false })
         let manifest = await prepare("/f")
         #expect(manifest.outcome == .passed && manifest.thumbnail != nil)
-        #expect(record.inspections.map(\.isArriving) == [true, false])
+        #expect(record.inspections.map(\.isDownloading) == [true, false])
         #expect(record.inspections.map(\.succeeded) == [false, true])
         await preparer.shutdown()
     }
@@ -173,10 +173,10 @@ import Testing
     @Test func `A movie whose end is zeroed is not delivered unchanged`() async throws {
         var movie = try Self.movie.get()
         movie.replaceSubrange((movie.count - rest)..., with: Data(count: rest))
-        serve("/g", movie, behind: LoopbackGate { [record] in record.inspections.contains(where: \.isArriving) })
+        serve("/g", movie, behind: LoopbackGate { [record] in record.inspections.contains(where: \.isDownloading) })
         let manifest = await prepare("/g")
         #expect(manifest.outcome != .passed)
-        #expect(record.inspections.map(\.isArriving) == [true, false])
+        #expect(record.inspections.map(\.isDownloading) == [true, false])
         await preparer.shutdown()
     }
 
@@ -209,7 +209,7 @@ import Testing
     }
 
     /// A movie followed by a `free` box whose last bytes are missing.
-    private func paddedMovie() throws -> (arrived: Data, padding: Int) {
+    private func paddedMovie() throws -> (received: Data, padding: Int) {
         let (size, missing) = (300_000, 10)
         let head = withUnsafeBytes(of: UInt32(size).bigEndian) { Data($0) } + Data("free".utf8)
         return (try Self.movie.get() + head + Data(count: size - head.count - missing), missing)

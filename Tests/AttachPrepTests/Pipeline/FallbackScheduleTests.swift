@@ -6,7 +6,7 @@ import Testing
 
 /// How the sources of a request share its time.
 @Suite struct FallbackScheduleTests {
-    /// Seconds left, sources after this one, seconds in which this one must have arrived.
+    /// Seconds left, sources after this one, seconds in which this one must be downloaded.
     private static let shares: [(Double, Int, Double)] = [
         (30, 0, 30), (30, 1, 25), (30, 2, 20), (30, 8, 30.0 / 9), (10, 1, 5), (10, 2, 10.0 / 3), (6, 1, 3), (1, 1, 0.5),
         (900, 8, 860), (0, 1, 0), (-3, 1, -1.5),

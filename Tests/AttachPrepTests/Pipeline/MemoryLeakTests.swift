@@ -20,7 +20,7 @@ struct MemoryLeakTests {
     /// Memory and descriptors of this process, and memory of its media processes, when idle.
     private struct ResourceUsage {
         let parentBytes: Int
-        let childBytes: [Int]
+        let mediaProcessBytes: [Int]
         let descriptors: Int
     }
 
@@ -35,18 +35,18 @@ struct MemoryLeakTests {
         let preparer = try AttachmentPreparer(configuration)
         try await prepare(0..<200, preparer)
         let early = try measureUsage()
-        #expect(!early.childBytes.isEmpty)
+        #expect(!early.mediaProcessBytes.isEmpty)
         try await prepare(200..<1_000, preparer)
         let late = try measureUsage()
         let summary = "\(early) then \(late)"
         #expect(late.parentBytes - early.parentBytes < 20_000_000, "\(summary)")
         #expect(late.descriptors <= early.descriptors, "\(summary)")
         for usage in [early, late] {
-            #expect(usage.childBytes.count <= Self.slots + 1, "\(summary)")
-            #expect(usage.childBytes.allSatisfy { $0 <= Limits.childIdleMemoryBytesMax }, "\(summary)")
+            #expect(usage.mediaProcessBytes.count <= Self.slots + 1, "\(summary)")
+            #expect(usage.mediaProcessBytes.allSatisfy { $0 <= Limits.mediaProcessIdleMemoryBytesMax }, "\(summary)")
         }
         await preparer.shutdown()
-        #expect(try children().isEmpty)
+        #expect(try mediaProcesses().isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("out")).isEmpty)
     }
 
@@ -95,12 +95,12 @@ struct MemoryLeakTests {
 
     private func measureUsage() throws -> ResourceUsage {
         ResourceUsage(
-            parentBytes: try residentBytes(of: getpid()), childBytes: try children().map(residentBytes),
+            parentBytes: try residentBytes(of: getpid()), mediaProcessBytes: try mediaProcesses().map(residentBytes),
             descriptors: try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count)
     }
 
     /// Media processes only: servers that other suites share for the whole run are child processes too.
-    private func children() throws -> [pid_t] {
+    private func mediaProcesses() throws -> [pid_t] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter { number in
             guard let text = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8),
                 let end = text.lastIndex(of: ")"), text[..<end].contains("(attachprep-medi")

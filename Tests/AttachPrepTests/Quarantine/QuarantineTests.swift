@@ -154,7 +154,7 @@ struct QuarantineTests {
     @Test(arguments: [
         (4_095, false, 4_095), (4_096, false, 4_096), (65_535, false, 4_096), (65_536, false, 65_536),
         (1_000_000, false, 65_536), (10, true, 10), (60_000, true, 60_000), (1_000_000, true, 65_536),
-    ]) func `The same prefix lengths are used however a file arrives`(available: Int, isComplete: Bool, length: Int) {
+    ]) func `Prefix lengths are the same however a file is received`(available: Int, isComplete: Bool, length: Int) {
         #expect(PrefixDigest.length(available: available, isComplete: isComplete) == length)
     }
 }

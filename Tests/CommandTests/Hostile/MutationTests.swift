@@ -47,8 +47,8 @@ import Testing
         let slowest = outcome.seconds.sorted { $0.value > $1.value }.prefix(20).map { "\($0.value) s \($0.key)" }
         let counts = outcome.counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         let lines =
-            ["child \(outcome.childPeak) KB, parent \(outcome.parentPeak) KB"] + counts + ["-- slowest"] + slowest
-            + ["-- failures"] + outcome.failures
+            ["media process \(outcome.mediaProcessPeak) KB, parent \(outcome.parentPeak) KB"] + counts
+            + ["-- slowest"] + slowest + ["-- failures"] + outcome.failures
         try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: path))
     }
 }
@@ -72,7 +72,7 @@ struct MutationRun: Sendable {
         /// Seconds by file name.
         var seconds: [String: Double] = [:]
         /// The peak resident memory of any media process, in KB.
-        var childPeak = 0
+        var mediaProcessPeak = 0
         /// The peak resident memory of the command, in KB.
         var parentPeak = 0
 
@@ -89,8 +89,8 @@ struct MutationRun: Sendable {
         }
         let list = try bench.folder.write(lines.joined(separator: "\n"), to: "list")
         let (result, peaks) = try await run(list)
-        (outcome.childPeak, outcome.parentPeak) = (
-            max(outcome.childPeak, peaks.child), max(outcome.parentPeak, peaks.parent)
+        (outcome.mediaProcessPeak, outcome.parentPeak) = (
+            max(outcome.mediaProcessPeak, peaks.mediaProcess), max(outcome.parentPeak, peaks.parent)
         )
         if ![0, 1].contains(result.exitCode) { outcome.failures.append("the command ended with \(result.exitCode)") }
         let manifests = try result.lines.map(PrintedManifest.init(line:))
@@ -118,7 +118,7 @@ struct MutationRun: Sendable {
             """
     }
 
-    private func run(_ list: String) async throws -> (CommandResult, peaks: (child: Int, parent: Int)) {
+    private func run(_ list: String) async throws -> (CommandResult, peaks: (mediaProcess: Int, parent: Int)) {
         let arguments = bench.arguments("batch", ["--concurrency", "4", list])
         var command = try bench.command(arguments, timeoutSeconds: 3_000)
         if let binaries {
@@ -126,12 +126,13 @@ struct MutationRun: Sendable {
         }
         let running = try command.start()
         let parent = ProcessStatus(processID: running.processID)
-        let peaks = Mutex((child: 0, parent: 0))
+        let peaks = Mutex((mediaProcess: 0, parent: 0))
         async let result = running.result()
         try await waitUntil("the batch ends", seconds: 3_000) {
-            let children = parent.children
+            let mediaProcesses = parent.children
             peaks.withLock {
-                $0 = (max($0.child, children.map(\.memoryPeak).max() ?? 0), max($0.parent, parent.memoryPeak))
+                $0.mediaProcess = max($0.mediaProcess, mediaProcesses.map(\.memoryPeak).max() ?? 0)
+                $0.parent = max($0.parent, parent.memoryPeak)
             }
             return !parent.isRunning
         }

@@ -58,11 +58,11 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
     func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws -> MediaAnswer
     {
         let (ours, theirs) = try MessageSocket.pair()
-        let child = MediaProcess(process: Self.process, usage: try ProcessUsage(of: Self.process), socket: ours)
+        let mediaProcess = MediaProcess(process: Self.process, usage: try ProcessUsage(of: Self.process), socket: ours)
         lock.withLock { lie(to: call, descriptors, theirs) }
         let pendingCall = PendingMediaCall(
             call: call, descriptors: descriptors, deadline: min(deadline, .now + .milliseconds(15)))
-        var exchange = MediaCallExchange(pendingCall, child)
+        var exchange = MediaCallExchange(pendingCall, mediaProcess)
         do {
             let answer = try exchange.run()
             lock.withLock { if input.byte() & 7 == 5 { change(descriptors.dropFirst()) } }
@@ -70,7 +70,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
             return answer
         } catch let processError as MediaProcessError {
             if processError == .deadlineExceeded, let written = exchange.written { return .rendered(written) }
-            throw ProcessEndingDiagnosis.error(processError, .killed(signal: SIGKILL), isReady: child.isReady)
+            throw ProcessEndingDiagnosis.error(processError, .killed(signal: SIGKILL), isReady: mediaProcess.isReady)
         }
     }
 
@@ -114,8 +114,8 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
         switch input.byte() % 8 {
         case 0: say(.ready, 0, on: socket)
         case 1: try? socket.send((0..<input.byte()).map { _ in input.byte() }, waits: false)
-        case 2: try? socket.send([UInt8](repeating: 0x20, count: Limits.childMessageBytesMax), waits: false)
-        case 3: try? socket.send([UInt8](repeating: 0x5B, count: Limits.childMessageBytesMax + 1), waits: false)
+        case 2: try? socket.send([UInt8](repeating: 0x20, count: Limits.mediaProcessMessageBytesMax), waits: false)
+        case 3: try? socket.send([UInt8](repeating: 0x5B, count: Limits.mediaProcessMessageBytesMax + 1), waits: false)
         case 4: try? socket.send([UInt8](repeating: 0x5B, count: 100_000), waits: false)
         case 5: try? socket.send(Array("{\"number\":1,\"content\":{\"failure\":".utf8), waits: false)
         case 6: shutdown(socket.descriptor, Int32(SHUT_RDWR))

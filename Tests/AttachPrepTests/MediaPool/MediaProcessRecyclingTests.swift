@@ -8,12 +8,12 @@ import Testing
 @testable import AttachPrep
 
 /// When and how a working media process is replaced.
-@Suite(.timeLimit(.minutes(1))) struct ChildRecyclingTests {
+@Suite(.timeLimit(.minutes(1))) struct MediaProcessRecyclingTests {
     private struct Case: Sendable {
         var calls = 1
         var ageSeconds = 1.0
         var megabytes: Int? = 60
-        let expected: ChildRecycling
+        let expected: MediaProcessRecycling
     }
 
     @Test(arguments: [
@@ -21,45 +21,45 @@ import Testing
         Case(ageSeconds: 3_599, expected: .none), Case(ageSeconds: 3_600, expected: .whenSuccessorReady),
         Case(megabytes: 250, expected: .none), Case(megabytes: 251, expected: .immediately),
         Case(calls: 500, megabytes: 800, expected: .immediately), Case(megabytes: nil, expected: .none),
-    ]) private func `Recycling depends on calls, age and memory`(of child: Case) {
-        let decision = ChildRecycling(
-            calls: child.calls, age: .seconds(child.ageSeconds),
-            residentBytes: child.megabytes.map { $0 * 1_000_000 })
-        #expect(decision == child.expected)
+    ]) private func `Recycling depends on calls, age and memory`(of mediaProcess: Case) {
+        let decision = MediaProcessRecycling(
+            calls: mediaProcess.calls, age: .seconds(mediaProcess.ageSeconds),
+            residentBytes: mediaProcess.megabytes.map { $0 * 1_000_000 })
+        #expect(decision == mediaProcess.expected)
     }
 
     private static let answering = "while True: reply(receive()['number'], described)"
 
     @Test func `A process at its call limit is replaced once its successor is ready`() async throws {
-        let child = try ScriptedMediaProcess(Self.answering)
-        try await child.withPool { pool in
-            for _ in 0..<Limits.childCallsMax { _ = try await pool.describe(deadline: .now + .seconds(60)) }
+        let mediaProcess = try ScriptedMediaProcess(Self.answering)
+        try await mediaProcess.withPool { pool in
+            for _ in 0..<Limits.mediaProcessCallsMax { _ = try await pool.describe(deadline: .now + .seconds(60)) }
             // Calls are answered throughout; the first process exits once its successor is ready.
-            let first = try #require(child.processIDs.first)
+            let first = try #require(mediaProcess.processIDs.first)
             while kill(first, 0) == 0 { _ = try await pool.describe(deadline: .now + .seconds(60)) }
             _ = try await pool.describe(deadline: .now + .seconds(60))
-            #expect(child.processIDs.count == 2)
+            #expect(mediaProcess.processIDs.count == 2)
         }
     }
 
     @Test func `A process that keeps memory is replaced before the next call`() async throws {
         let hoarding = "hoard = bytearray(b'x') * (300 << 20) if starts == 0 else 0\n"
-        let child = try ScriptedMediaProcess(hoarding + Self.answering)
-        try await child.withPool { pool in
+        let mediaProcess = try ScriptedMediaProcess(hoarding + Self.answering)
+        try await mediaProcess.withPool { pool in
             for _ in 0..<2 { _ = try await pool.describe(deadline: .now + .seconds(60)) }
-            let first = try #require(child.processIDs.first)
-            #expect(child.processIDs.count == 2 && kill(first, 0) != 0)
+            let first = try #require(mediaProcess.processIDs.first)
+            #expect(mediaProcess.processIDs.count == 2 && kill(first, 0) != 0)
         }
     }
 
     @Test func `As many processes start as requests are expected, up to one more than the slots`() async throws {
-        for (requests, children) in [(1, 1), (2, 2), (100, 3)] {
-            let child = try ScriptedMediaProcess("pause()")
-            try await child.withPool(slots: 2) { pool in
+        for (requests, processes) in [(1, 1), (2, 2), (100, 3)] {
+            let mediaProcess = try ScriptedMediaProcess("pause()")
+            try await mediaProcess.withPool(slots: 2) { pool in
                 pool.warmUp(requests: requests)
-                while child.processIDs.count < children { await Task.yield() }
+                while mediaProcess.processIDs.count < processes { await Task.yield() }
             }
-            #expect(child.processIDs.count == children)
+            #expect(mediaProcess.processIDs.count == processes)
         }
     }
 }
@@ -67,11 +67,12 @@ import Testing
 /// Counts of replaced media processes, and their niceness.
 @Suite(.timeLimit(.minutes(1))) struct MediaProcessCountTests {
     @Test func `A crashed media process is counted as failed`() async throws {
-        let child = try ScriptedMediaProcess("receive()\nif starts == 0: die('SIGSEGV')\nreply(1, described)\npause()")
-        try await child.withPool { pool in
-            #expect(pool.replacements == ChildReplacements())
+        let mediaProcess = try ScriptedMediaProcess(
+            "receive()\nif starts == 0: die('SIGSEGV')\nreply(1, described)\npause()")
+        try await mediaProcess.withPool { pool in
+            #expect(pool.replacements == MediaProcessReplacements())
             _ = try? await pool.describe(deadline: .now + .seconds(60))
-            #expect(pool.replacements == ChildReplacements(failed: 1, recycled: 0))
+            #expect(pool.replacements == MediaProcessReplacements(failed: 1, recycled: 0))
             #expect(pool.failures == [.crash: 1])
         }
     }
@@ -93,12 +94,12 @@ import Testing
         }
         let starting = { MediaProcessFailure(.connectionClosed, $0, isReady: false) }
         #expect(starting(.killed(signal: SIGSEGV)) == .start)
-        #expect(starting(.exited(code: MediaChildExit.sandboxUnavailable)) == .sandboxUnavailable)
+        #expect(starting(.exited(code: MediaProcessExit.sandboxUnavailable)) == .sandboxUnavailable)
     }
 
     @Test func `A process without its required sandbox is counted as such`() async throws {
-        let child = try ScriptedMediaProcess("sys.exit(77)", isReady: false)
-        try await child.withPool { pool in
+        let mediaProcess = try ScriptedMediaProcess("sys.exit(77)", isReady: false)
+        try await mediaProcess.withPool { pool in
             _ = try? await pool.describe(deadline: .now + .seconds(60))
             #expect(pool.failures == [.sandboxUnavailable: 1])
         }
@@ -106,8 +107,8 @@ import Testing
 
     @Test func `Memory is that of running processes, processor time also that of ended ones`() async throws {
         let busy = "import time\nwhile time.process_time() < 0.3: pass\nreply(receive()['number'], described)\npause()"
-        let child = try ScriptedMediaProcess(busy)
-        let pool = try MediaProcessPool(executable: child.path, mediaSlots: 1)
+        let mediaProcess = try ScriptedMediaProcess(busy)
+        let pool = try MediaProcessPool(executable: mediaProcess.path, mediaSlots: 1)
         #expect(pool.usage.processes == 0)
         _ = try await pool.describe(deadline: .now + .seconds(60))
         let running = pool.usage
@@ -120,19 +121,19 @@ import Testing
 
     @Test func `A recycled media process is counted as recycled`() async throws {
         let hoarding = "hoard = bytearray(b'x') * (300 << 20) if starts == 0 else 0\n"
-        let child = try ScriptedMediaProcess(hoarding + "while True: reply(receive()['number'], described)")
-        try await child.withPool { pool in
+        let mediaProcess = try ScriptedMediaProcess(hoarding + "while True: reply(receive()['number'], described)")
+        try await mediaProcess.withPool { pool in
             for _ in 0..<2 { _ = try await pool.describe(deadline: .now + .seconds(60)) }
-            #expect(pool.replacements == ChildReplacements(failed: 0, recycled: 1))
+            #expect(pool.replacements == MediaProcessReplacements(failed: 0, recycled: 1))
         }
     }
 
     @Test(arguments: [0, 5]) func `Media processes run at the configured niceness`(niceness: Int) async throws {
         let own = getpriority(CInt(PRIO_PROCESS.rawValue), 0)
-        let child = try ScriptedMediaProcess("while True: reply(receive()['number'], described)")
-        let pool = try MediaProcessPool(executable: child.path, mediaSlots: 1, niceness: niceness)
+        let mediaProcess = try ScriptedMediaProcess("while True: reply(receive()['number'], described)")
+        let pool = try MediaProcessPool(executable: mediaProcess.path, mediaSlots: 1, niceness: niceness)
         _ = try await pool.describe(deadline: .now + .seconds(60))
-        let process = try #require(child.processIDs.first)
+        let process = try #require(mediaProcess.processIDs.first)
         let expected = niceness == 0 ? own : CInt(niceness)
         #expect(getpriority(CInt(PRIO_PROCESS.rawValue), id_t(process)) == expected)
         await pool.shutdown()

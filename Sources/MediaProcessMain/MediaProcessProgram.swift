@@ -7,16 +7,16 @@ import RichPush
 import SafeArithmetic
 
 /// Called with each call and its descriptors before the work; an error it throws becomes the answer.
-package typealias MediaChildIntercept = (MediaCall, [CInt]) throws -> Void
+package typealias MediaProcessIntercept = (MediaCall, [CInt]) throws -> Void
 
 /// The program `attachprep-media`: loads libraries, enables the sandbox, then serves calls.
-package struct MediaChildProgram {
-    /// The command-line arguments; see `MediaChildArgument`.
+package struct MediaProcessProgram {
+    /// The command-line arguments; see `MediaProcessArgument`.
     let arguments: [String]
     /// Called before each call; the test build uses it to make escape attempts.
-    let intercept: MediaChildIntercept?
+    let intercept: MediaProcessIntercept?
 
-    package init(arguments: [String], intercept: MediaChildIntercept? = nil) {
+    package init(arguments: [String], intercept: MediaProcessIntercept? = nil) {
         self.arguments = arguments
         self.intercept = intercept
     }
@@ -26,32 +26,32 @@ package struct MediaChildProgram {
     /// - Returns: The exit code.
     package func run() throws -> CInt {
         try ProcessFlags.dieWithParent()
-        if arguments.first == MediaChildArgument.attempt {
+        if arguments.first == MediaProcessArgument.attempt {
             return SandboxProbe(arguments.dropFirst().first.flatMap(EscapeKind.init)).run()
         }
         // Everything that needs files is loaded here: inside the sandbox, files cannot be opened.
         let processor = try MediaProcessor()
-        if !arguments.contains(MediaChildArgument.withoutSandbox) {
-            let missing = MediaChildSandbox.enable()
-            if !missing.isEmpty, arguments.contains(MediaChildArgument.requireSandbox) {
-                return MediaChildExit.sandboxUnavailable
+        if !arguments.contains(MediaProcessArgument.withoutSandbox) {
+            let missing = MediaProcessSandbox.enable()
+            if !missing.isEmpty, arguments.contains(MediaProcessArgument.requireSandbox) {
+                return MediaProcessExit.sandboxUnavailable
             }
         }
         let socket = MessageSocket(adopting: ChildProcess.socketDescriptor)
-        try MediaChildLoop(socket: socket, intercept: intercept).run(processor)
+        try MediaProcessLoop(socket: socket, intercept: intercept).run(processor)
         return 0
     }
 }
 
 /// The loop of a media process: receives a call, performs it, sends the answer.
-struct MediaChildLoop {
+struct MediaProcessLoop {
     let socket: MessageSocket
-    let intercept: MediaChildIntercept?
+    let intercept: MediaProcessIntercept?
 
     /// Sends `ready`, then serves calls until the parent closes the socket.
     func run(_ processor: MediaProcessor) throws {
         try send(.ready)
-        while let message = try socket.receive(bytesMax: Limits.childMessageBytesMax) {
+        while let message = try socket.receive(bytesMax: Limits.mediaProcessMessageBytesMax) {
             defer { for descriptor in message.descriptors { close(descriptor) } }
             try send(answer(message, processor: processor))
         }

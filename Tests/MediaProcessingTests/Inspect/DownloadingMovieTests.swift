@@ -10,7 +10,7 @@ import Testing
 @testable import MediaProcessing
 
 /// Movies that are inspected while they are still being downloaded.
-@Suite(.timeLimit(.minutes(2))) struct ArrivingMovieTests {
+@Suite(.timeLimit(.minutes(2))) struct DownloadingMovieTests {
     private static let h264 = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -sc_threshold 0"
     /// Movies with the index in front, of one, a few and many groups of pictures, with and without audio.
     private static let movies = [
@@ -58,8 +58,8 @@ import Testing
     /// Inspects a file that grows piece by piece, with a signal after each piece. Writer and reader do not wait for
     /// each other.
     ///
-    /// - Parameter bytes: The number that arrives before the writer stops; nil for all.
-    private func arriving(
+    /// - Parameter bytes: The number that is written before the writer stops; nil for all.
+    private func downloading(
         _ fixture: MovieFixture, _ seconds: Double?, piece: Int = 7_000, until bytes: Int? = nil
     ) throws -> Inspection {
         let content = [UInt8](try Data(contentsOf: fixture.file()))
@@ -72,25 +72,25 @@ import Testing
                 let next = min(offset + piece, bytes ?? content.count)
                 _ = unsafe content[offset..<next].withUnsafeBytes { unsafe write(end, $0.baseAddress, $0.count) }
                 offset = next
-                pipe.send(ArrivalSignal.more.rawValue)
+                pipe.send(DownloadSignal.more.rawValue)
             }
             close(end)
-            if bytes == nil { pipe.send(ArrivalSignal.complete.rawValue) }
+            if bytes == nil { pipe.send(DownloadSignal.complete.rawValue) }
             pipe.closeWriteEnd()
         }
         writer.start()
         var request = request(fixture, seconds)
-        request.arrivingBytes = content.count
+        request.downloadingBytes = content.count
         let source = open(file.path, O_RDONLY)
         defer { close(source) }
         return try perform(request, [source, pipe.readEnd])
     }
 
     @Test(arguments: movies, [nil, 0, 0.9, 2.96, 4.9])
-    func `Inspecting an arriving movie gives the same result as inspecting the complete file`(
+    func `Inspecting a downloading movie gives the same result as inspecting the complete file`(
         fixture: MovieFixture, seconds: Double?
     ) throws {
-        let found = try arriving(fixture, seconds)
+        let found = try downloading(fixture, seconds)
         #expect(try found == complete(fixture, seconds))
         guard case .inspected(_, .some) = found.answer else {
             return #expect(fixture.name == "front-open.mp4", "\(found.answer)")
@@ -104,14 +104,14 @@ import Testing
         var request = request(fixture, nil)
         // The announced length is twice that of the file, and no signal of completion is ever sent.
         let pipe = try BytePipe()
-        request.arrivingBytes = try Data(contentsOf: fixture.file()).count * 2
+        request.downloadingBytes = try Data(contentsOf: fixture.file()).count * 2
         let error = #expect(throws: AttachPrepError.self) { try perform(request, [source, pipe.readEnd]) }
         #expect(error?.code == .internal)
     }
 
-    @Test(arguments: [0.02, 0.5, 0.999]) func `A movie that stops arriving fails`(share: Double) throws {
+    @Test(arguments: [0.02, 0.5, 0.999]) func `A movie whose download stops fails`(share: Double) throws {
         let fixture = Self.movies[1]
         let bytes = Int(Double(try Data(contentsOf: fixture.file()).count) * share)
-        #expect(throws: AttachPrepError.self) { try arriving(fixture, nil, until: bytes) }
+        #expect(throws: AttachPrepError.self) { try downloading(fixture, nil, until: bytes) }
     }
 }

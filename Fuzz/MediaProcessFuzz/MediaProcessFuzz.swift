@@ -7,7 +7,7 @@ import RichPush
 @testable import AttachPrepModel
 
 /// Runs the whole pipeline against a compromised media process, and checks its files and manifest.
-@main enum ChildFuzz {
+@main enum MediaProcessFuzz {
     private static let folder = (access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + "/attachprep-fuzz-\(getpid())"
     private static let engine = LyingEngine()
     nonisolated(unsafe) private static var descriptors = DescriptorCount(slack: 100)

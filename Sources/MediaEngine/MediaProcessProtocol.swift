@@ -57,16 +57,16 @@ package enum MediaMessageCoding {
 }
 
 /// Signals about a source that is still downloading, one byte each.
-public enum ArrivalSignal: UInt8, Sendable, Hashable {
-    /// More bytes have arrived.
+public enum DownloadSignal: UInt8, Sendable, Hashable {
+    /// More bytes were received.
     case more = 0x2B
     /// The source is complete.
     case complete = 0x2E
 }
 
 /// Command-line arguments of a media process.
-package enum MediaChildArgument {
-    /// Exit with `MediaChildExit.sandboxUnavailable` when a sandbox layer cannot be enabled.
+package enum MediaProcessArgument {
+    /// Exit with `MediaProcessExit.sandboxUnavailable` when a sandbox layer cannot be enabled.
     package static let requireSandbox = "--require-walls"
     /// Enable no sandbox layer. Only for measuring their cost; the pool never passes it.
     package static let withoutSandbox = "--without-walls"
@@ -75,7 +75,7 @@ package enum MediaChildArgument {
 }
 
 /// Exit codes of a media process.
-package enum MediaChildExit {
+package enum MediaProcessExit {
     /// A required sandbox layer could not be enabled.
     package static let sandboxUnavailable: Int32 = 77
     /// The escape attempt was blocked.
@@ -87,11 +87,11 @@ package enum MediaChildExit {
 extension Limits {
     /// Longest message between a media process and its parent: the 4,096 delays of an animation are about 25 KB of
     /// JSON.
-    package static let childMessageBytesMax = 131_072
+    package static let mediaProcessMessageBytesMax = 131_072
     /// Libraries take 240 MB of address space, the worst image 1,030 MB in total; its source may be mapped as well.
-    package static let childAddressSpaceBytesMax = 1_600_000_000
+    package static let mediaProcessAddressSpaceBytesMax = 1_600_000_000
     /// Twice Apple's largest attachment: larger renditions are abandoned much earlier.
-    package static let childFileBytesMax = 100_000_000
+    package static let mediaProcessFileBytesMax = 100_000_000
     /// Standard streams, the socket, a source and three outputs, each duplicated by a library.
-    package static let childOpenFilesMax = 64
+    package static let mediaProcessOpenFilesMax = 64
 }

@@ -6,7 +6,7 @@ import RichPush
 /// The sandbox layers that the media process enables before it receives untrusted data.
 ///
 /// All layers apply to threads started later, need no privileges, and cannot be disabled again.
-package enum MediaChildSandbox {
+package enum MediaProcessSandbox {
     /// Enables the layers; must be called after all libraries are loaded and before any thread is started.
     ///
     /// - Returns: The layers that could not be enabled, each with the error.
@@ -40,11 +40,11 @@ package enum MediaChildSandbox {
         case .capabilities: try Capabilities.dropAll()
         case .parentDeath: try ProcessFlags.dieWithParent()
         case .coreDumps: try disableDumps()
-        case .memory: try ResourceLimit.addressSpace.set(Limits.childAddressSpaceBytesMax)
+        case .memory: try ResourceLimit.addressSpace.set(Limits.mediaProcessAddressSpaceBytesMax)
         // The parent sets this limit for each call.
         case .processorTime: break
         case .fileSize: try limitFileSize()
-        case .openFiles: try ResourceLimit.openFiles.set(Limits.childOpenFilesMax)
+        case .openFiles: try ResourceLimit.openFiles.set(Limits.mediaProcessOpenFilesMax)
         case .files: try Landlock.denyEverything()
         case .systemCalls: try SystemCallFilter.computing(socket: ChildProcess.socketDescriptor).install()
         }
@@ -58,7 +58,7 @@ package enum MediaChildSandbox {
     /// Sets the file size limit; exceeding it makes the write fail instead of ending the process by SIGXFSZ.
     private static func limitFileSize() throws(SystemError) {
         _ = signal(SIGXFSZ, SIG_IGN)
-        try ResourceLimit.fileSize.set(Limits.childFileBytesMax)
+        try ResourceLimit.fileSize.set(Limits.mediaProcessFileBytesMax)
     }
 }
 
@@ -76,9 +76,9 @@ struct SandboxProbe {
     func run() -> CInt {
         guard let attempt else { return EXIT_FAILURE }
         // Landlock and seccomp require a process that cannot gain privileges.
-        let missing = MediaChildSandbox.enable([.privileges, attempt.layer])
-        guard missing.isEmpty else { return MediaChildExit.sandboxUnavailable }
-        return succeeds(attempt) ? MediaChildExit.attemptSucceeded : MediaChildExit.attemptBlocked
+        let missing = MediaProcessSandbox.enable([.privileges, attempt.layer])
+        guard missing.isEmpty else { return MediaProcessExit.sandboxUnavailable }
+        return succeeds(attempt) ? MediaProcessExit.attemptSucceeded : MediaProcessExit.attemptBlocked
     }
 
     private func succeeds(_ attempt: EscapeKind) -> Bool {
@@ -95,10 +95,10 @@ struct SandboxProbe {
         case .trace: EscapeAttempt.traces()
         case .signal: EscapeAttempt.signals(getppid())
         case .makeCodeExecutable: EscapeAttempt.makesMemoryExecutable()
-        case .allocate: EscapeAttempt.allocates(bytes: Limits.childAddressSpaceBytesMax)
+        case .allocate: EscapeAttempt.allocates(bytes: Limits.mediaProcessAddressSpaceBytesMax)
         case .spin: EscapeAttempt.spins(seconds: Self.spinSeconds)
-        case .growFile: EscapeAttempt.grows(EscapeAttempt.memoryFile(), to: Limits.childFileBytesMax)
-        case .openManyFiles: EscapeAttempt.opens(descriptors: Limits.childOpenFilesMax)
+        case .growFile: EscapeAttempt.grows(EscapeAttempt.memoryFile(), to: Limits.mediaProcessFileBytesMax)
+        case .openManyFiles: EscapeAttempt.opens(descriptors: Limits.mediaProcessOpenFilesMax)
         case .dump: ResourceLimit.coreDump.current != 0 || !ProcessFlags.areDumpsDisabled
         case .outliveParent: waitForever
         }
