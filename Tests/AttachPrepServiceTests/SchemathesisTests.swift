@@ -52,7 +52,7 @@ struct SchemathesisTests {
                 "SCHEMATHESIS_HOOKS": "hooks", "RECEIPT_TOKEN": receipt.token, "SESSION_TOKEN": LiveService.token,
                 "PYTHONPATH": tools.path, "PYTHONDONTWRITEBYTECODE": "1",
             ],
-            folder: folder.path, timeoutSeconds: 240
+            folder: folder.path, timeoutSeconds: 480
         ).run()
         #expect(result.exitCode == 0, "\(result.text.prefix(10_000))\n\(result.errorText)")
         let generated = result.text.components(separatedBy: " generated,").first?.split(separator: " ").last
