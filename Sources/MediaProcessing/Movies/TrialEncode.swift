@@ -84,8 +84,8 @@ struct TrialEncode {
             throw AttachPrepError(.mediaCorrupt, "No frame of the movie decodes; send an intact file.")
         }
         func mean(_ value: (Excerpt) -> Double) -> Double { excerpts.map(value).reduce(0, +) / Double(excerpts.count) }
-        // Otherwise the pass allocates its frames beside the freed ones of the trial, and 4K in 10 bits exceeds the limit
-        // of a media process.
+        // Otherwise the pass allocates its frames beside the freed ones of the trial, and 4K in 10 bits exceeds the
+        // limit of a media process.
         OwnProcess.trimMemory()
         let frames = Double(excerpts.map(\.frames).reduce(0, +))
         let scan = source.scan
