@@ -117,7 +117,7 @@ screenshot: deps-test ## Remake the picture of the README with the built program
 
 # The house rules are tests among them. The test runner's summary is the last thing that is printed.
 test: deps deps-test lint docs-check ## Check, and run all tests but the long ones
-	TESTS_BESIDE=tools/test-richpush-package $(swift_test) --skip-build
+	TESTS_BESIDE='tools/timed "package RichPush in an app" tools/test-richpush-package' $(swift_test) --skip-build
 
 test-app: toolchain ## Export the package RichPush, build an app's package with it, check the sample extension
 	tools/test-richpush-package

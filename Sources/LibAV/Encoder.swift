@@ -93,7 +93,7 @@ package struct VideoEncoderSettings: Sendable, Hashable {
 
     /// x264's default of 1.5 threads per core, at most four: each thread holds frames and a stack, and on a machine of
     /// many cores other media is processed at the same time.
-    static var threadCount: CInt { min(max(1, av_cpu_count().multiplied(clamping: 3) / 2), 4) }
+    var threadCount: CInt { min(max(1, av_cpu_count().multiplied(clamping: 3) / 2), holdsFewFrames ? 2 : 4) }
 
     /// x264's constant rate factor: 18 is visually near the source, 51 is the worst.
     package var quality: Double
@@ -125,22 +125,21 @@ package struct VideoEncoderSettings: Sendable, Hashable {
         case .slow: usual = 50
         case .slower: usual = 60
         }
+        if holdsFewFrames { return 2 }
         // A frame and its half-size copies.
         let bytes = pixels.multiplied(clamping: 5) / 2
         // Bounded: both sides are positive, as `init` requires.
-        return min(usual, max(5, Self.lookaheadBytesMax / bytes))
+        return min(usual, Self.lookaheadBytesMax / bytes)
     }
 
     private var pixels: Int { width.multiplied(clamping: height) }
+    private var holdsFewFrames: Bool { pixels > Self.manyFramesPixelsMax }
 
     /// x264's options by its own names.
     var options: [String: String] {
         var options = ["preset": "\(preset)", "profile": "high", "crf": "\(quality)"]
         if let lookahead { options["rc-lookahead"] = "\(lookahead)" }
-        if pixels > Self.manyFramesPixelsMax {
-            let few = ["bf": "0", "refs": "1", "rc-lookahead": "2", "threads": "2", "x264-params": "sync-lookahead=0"]
-            options.merge(few) { $1 }
-        }
+        if holdsFewFrames { options.merge(["bf": "0", "refs": "1", "x264-params": "sync-lookahead=0"]) { $1 } }
         return options
     }
 }
@@ -161,7 +160,7 @@ extension Encoder {
         unsafe context.pointee.color_primaries = AVColorPrimaries(UInt32(clamping: settings.colors.primaries))
         unsafe context.pointee.color_trc = AVColorTransferCharacteristic(UInt32(clamping: settings.colors.transfer))
         unsafe context.pointee.color_range = AVCOL_RANGE_MPEG
-        unsafe context.pointee.thread_count = VideoEncoderSettings.threadCount
+        unsafe context.pointee.thread_count = settings.threadCount
         try encoder.start(options: settings.options)
         return encoder
     }

@@ -27,7 +27,7 @@ import Testing
     /// Converts the file; an error must be one that the product defines.
     private func convert(_ movie: SyntheticMatroska) throws {
         do {
-            let rendered = try RenderedMovie(movie.file(), format: .matroska, budget: 3)
+            let rendered = try RenderedMovie(movie.file(), format: .matroska, budget: 10)
             #expect((rendered.media.attachment?.duration ?? -1) >= 0)
         } catch let error as AttachPrepError {
             #expect(error.code != .internal, "\(error)")

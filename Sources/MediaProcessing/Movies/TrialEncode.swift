@@ -67,7 +67,6 @@ struct TrialEncode {
     ///   - shape: The size to try.
     ///   - quality: The rate factor to try.
     static func run(_ source: MovieSource, shape: MovieShape, quality: Double, clock: WorkClock) throws -> TrialEncode {
-        OwnProcess.trimMemory()
         let limit = clock.secondsLeft * timeShare
         let start = clock.secondsSpent
         var excerpts: [Excerpt] = []
