@@ -28,17 +28,19 @@ package_packages := dpkg-dev debhelper fakeroot lintian debootstrap sqlite3 util
 
 release_build := swift build -c release --static-swift-stdlib
 # The demo and the tests share one build: debug, with the media modules optimized (Package.swift). Compiling each module
-# as a whole takes a quarter less processor time for a clean build than file by file, but more after an edit: with
-# WHOLE_MODULES= the flags are those of a plain `swift build`. A change of flags builds everything again. The compiler's
-# index stays, because SwiftPM finds the test targets by it.
-WHOLE_MODULES ?= -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2
+# as a whole takes a quarter less processor time for a clean build than file by file, but more after an edit. For a
+# debugger there are only line numbers, which backtraces need. With WHOLE_MODULES= the flags are those of a plain
+# `swift build`. A change of flags builds everything again. The compiler's index stays, because SwiftPM finds the test
+# targets by it.
+WHOLE_MODULES ?= -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 \
+    -Xswiftc -gline-tables-only -Xcc -g0 -Xcxx -g0
 debug_build := tools/build $(WHOLE_MODULES)
 # Packages name the commit that they are built from; `make build` does not, so that a commit makes no build longer.
 commit = $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD 2>/dev/null \
     || echo -changed)
-# All tests use Swift Testing; without --disable-xctest a second, empty summary is printed. One test at a time, in three
-# parts that run concurrently (tools/tests): tests that block while a program runs would otherwise take the threads
-# that other tests need.
+# All tests use Swift Testing; without --disable-xctest a second, empty summary is printed. One test at a time, in
+# several processes that run concurrently (tools/tests): tests that block while a program runs would otherwise take the
+# threads that other tests need.
 swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help

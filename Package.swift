@@ -50,9 +50,9 @@ func cLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
 
 func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = [],
-    resources: [Resource] = []
+    exclude: [String] = []
 ) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict + fuzzed + settings)
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict + fuzzed + settings)
 }
 
 func specification(
@@ -116,6 +116,9 @@ let package = Package(
         .target(
             name: "CBuild",
             cSettings: Context.environment["ATTACHPREP_COMMIT"].map { [.define("ATTACHPREP_COMMIT", to: $0)] } ?? []),
+
+        // The files of the pages and the OpenAPI document, compiled in, so that a program is still one file.
+        .target(name: "CEmbedded"),
 
         // Their owners: the only importers of C.
         module("Vips", ["CVips", "SafeArithmetic"]),
@@ -193,10 +196,11 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // What people look at: the pages' own files are compiled in, so that a program is still one file.
+        // What people look at.
         module(
-            "AttachPrepPages", ["AttachPrepModel", "RichPush", .product(name: "Crypto", package: "swift-crypto")],
-            resources: [.embedInCode("Assets")]),
+            "AttachPrepPages",
+            ["AttachPrepModel", "RichPush", "CEmbedded", .product(name: "Crypto", package: "swift-crypto")],
+            exclude: ["Assets"]),
         module(
             "AttachPrepService",
             [
@@ -218,7 +222,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            resources: [.embedInCode("OpenAPI/openapi.json")]),
+            exclude: ["OpenAPI"]),
         .executableTarget(
             name: "AttachPrepCommand",
             dependencies: [

@@ -1,4 +1,5 @@
 import AttachPrepModel
+import CEmbedded
 import Crypto
 import FoundationEssentials
 import RichPush
@@ -8,14 +9,19 @@ import RichPush
 /// The page has no inline styles or scripts, so that its content security policy can forbid them.
 public enum Dashboard {
     /// The response of `GET /`, independent of the query.
-    public static let page = PageAsset("", "text/html; charset=utf-8", PackageResources.dashboard_html)
+    public static let page = PageAsset("", "text/html; charset=utf-8", CEmbedded_dashboard_html().array)
 
     /// The files of the page below `/assets/`.
     public static let files = [
-        PageAsset("icon.svg", "image/svg+xml", PackageResources.icon_svg),
+        PageAsset("icon.svg", "image/svg+xml", CEmbedded_icon_svg().array),
         PageAsset("dashboard.css", "text/css; charset=utf-8", Array(PageBundle.dashboardStyle.utf8)),
         PageAsset("dashboard.js", "text/javascript; charset=utf-8", Array(PageBundle.dashboardScript.utf8)),
     ]
+}
+
+/// The OpenAPI document of the service, as it is served.
+public enum OpenAPIDocument {
+    public static let json = CEmbedded_openapi_json().array
 }
 
 /// A file of the dashboard.
@@ -33,43 +39,25 @@ public struct PageAsset: Sendable, Hashable {
     }
 }
 
-/// The bundled styles and scripts of the pages, in order of their dependencies.
+/// The styles and scripts of the pages.
 enum PageBundle {
-    /// Shared by report, preview and dashboard.
-    static let commonStyle = text(
-        PackageResources.base_css, PackageResources.results_css, PackageResources.notification_css)
-    static let commonScript =
-        PageConstants.script
-        + text(
-            PackageResources.elements_js, PackageResources.formatting_js, PackageResources.device_js,
-            PackageResources.notification_js, PackageResources.drawing_js, PackageResources.manifest_details_js)
+    static let reportStyle = CEmbedded_common_css().text + "\n" + CEmbedded_report_css().text
+    static let reportScript = commonScript + "\n" + CEmbedded_report_js().text
 
-    static let reportStyle = commonStyle + text(PackageResources.report_css)
-    static let reportScript =
-        commonScript
-        + text(
-            PackageResources.report_totals_js, PackageResources.report_table_js, PackageResources.report_details_js,
-            PackageResources.report_js)
+    static let dashboardStyle = CEmbedded_common_css().text + "\n" + CEmbedded_dashboard_css().text
+    static let dashboardScript = commonScript + "\n" + CEmbedded_dashboard_js().text
 
-    static let dashboardStyle = commonStyle + text(PackageResources.dashboard_css)
-    static let dashboardScript =
-        commonScript
-        + text(
-            PackageResources.service_js, PackageResources.routing_js, PackageResources.dialogs_js,
-            PackageResources.overview_js, PackageResources.workers_js, PackageResources.jobs_js,
-            PackageResources.bulk_js, PackageResources.job_js, PackageResources.job_export_js,
-            PackageResources.webhooks_js, PackageResources.cropping_js, PackageResources.try_js,
-            PackageResources.try_source_js, PackageResources.try_request_js, PackageResources.session_js,
-            PackageResources.dashboard_js)
-
-    static func text(_ files: [UInt8]...) -> String {
-        files.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
-    }
+    private static let commonScript = PageConstants.script + CEmbedded_common_js().text
 
     /// The hash source of an inline style or script for a content security policy (CSP 3, 2.3.1).
     static func policySource(_ text: String) -> String {
         "'sha256-\(Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString())'"
     }
+}
+
+extension CEmbedded_Content {
+    fileprivate var array: [UInt8] { unsafe Array(UnsafeBufferPointer(start: bytes, count: count)) }
+    fileprivate var text: String { String(decoding: array, as: UTF8.self) }
 }
 
 /// Constants for the scripts of all pages: device time limits and network profiles, from the same tables as the rest of

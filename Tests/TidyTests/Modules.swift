@@ -45,7 +45,7 @@ enum Modules {
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs",
             "SQLiteQueue", "NATS", "FileIO",
         ],
-        "AttachPrepPages": ["RichPush", "AttachPrepModel"],
+        "AttachPrepPages": ["RichPush", "AttachPrepModel", "CEmbedded"],
         "AttachPrepService": [
             "FileIO",
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
@@ -69,7 +69,7 @@ enum Modules {
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
         "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CJXL", "CXML", "CMagic", "CZlib", "CDeflate", "CCurl", "CNATS",
-        "CLinux", "CBuild",
+        "CLinux", "CBuild", "CEmbedded",
     ]
 
     /// Modules of other packages, and the modules that may import them.

@@ -11,7 +11,7 @@ import RichPush
 struct PageRoutes: Sendable {
     private let policy: PagePolicy
     /// `OpenAPI/openapi.json`, unchanged; OpenAPITests compare it with the routes and tables of the code.
-    private let document = ByteBuffer(bytes: PackageResources.openapi_json)
+    private let document = ByteBuffer(bytes: OpenAPIDocument.json)
     private let page = PageFile(Dashboard.page)
     private let files = Dashboard.files.map(PageFile.init)
 

@@ -32,7 +32,7 @@ struct SyntheticHEIF {
     static func limitedRangeAVIF() throws -> String {
         let arguments =
             "-vf scale=out_range=tv:out_color_matrix=bt601 -pix_fmt yuv420p -color_range tv "
-            + "-colorspace smpte170m -c:v libaom-av1 -still-picture 1 -crf 20"
+            + "-colorspace smpte170m -c:v libaom-av1 -still-picture 1 -crf 20 -cpu-used 6"
         let source = ["-i", StillFixture.sample("grid.png")]
         return try GeneratedMedia.file(
             "limited-range.avif", source + arguments.split(separator: " ").map(String.init)
