@@ -21,7 +21,7 @@ public enum Dashboard {
 
 /// The OpenAPI document of the service, as it is served.
 public enum OpenAPIDocument {
-    public static let json = CEmbedded_openapi_json().array
+    public static var json: [UInt8] { CEmbedded_openapi_json().array }
 }
 
 /// A file of the dashboard.
@@ -41,11 +41,11 @@ public struct PageAsset: Sendable, Hashable {
 
 /// The styles and scripts of the pages.
 enum PageBundle {
-    static let reportStyle = CEmbedded_common_css().text + "\n" + CEmbedded_report_css().text
-    static let reportScript = commonScript + "\n" + CEmbedded_report_js().text
+    static let reportStyle = CEmbedded_common_css().text + CEmbedded_report_css().text
+    static let reportScript = commonScript + CEmbedded_report_js().text
 
-    static let dashboardStyle = CEmbedded_common_css().text + "\n" + CEmbedded_dashboard_css().text
-    static let dashboardScript = commonScript + "\n" + CEmbedded_dashboard_js().text
+    static let dashboardStyle = CEmbedded_common_css().text + CEmbedded_dashboard_css().text
+    static let dashboardScript = commonScript + CEmbedded_dashboard_js().text
 
     private static let commonScript = PageConstants.script + CEmbedded_common_js().text
 

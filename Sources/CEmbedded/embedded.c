@@ -1,32 +1,25 @@
 #include "CEmbedded.h"
 
 // With `.embedInCode` SwiftPM writes array literals, for which the Swift compiler takes half a minute. Scripts are in
-// the order of their dependencies.
+// the order of their dependencies. Each file ends with a line feed and needs no other separator.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 #define DEFINE(name) \
     CEmbedded_Content CEmbedded_##name(void) { return (CEmbedded_Content){name, sizeof name}; }
 
 static const unsigned char common_css[] = {
-#embed "../AttachPrepPages/Assets/base.css"
-, '\n',
-#embed "../AttachPrepPages/Assets/results.css"
-, '\n',
+#embed "../AttachPrepPages/Assets/base.css" suffix(,)
+#embed "../AttachPrepPages/Assets/results.css" suffix(,)
 #embed "../AttachPrepPages/Assets/notification.css"
 };
 DEFINE(common_css)
 
 static const unsigned char common_js[] = {
-#embed "../AttachPrepPages/Assets/elements.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/formatting.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/device.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/notification.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/drawing.js"
-, '\n',
+#embed "../AttachPrepPages/Assets/elements.js" suffix(,)
+#embed "../AttachPrepPages/Assets/formatting.js" suffix(,)
+#embed "../AttachPrepPages/Assets/device.js" suffix(,)
+#embed "../AttachPrepPages/Assets/notification.js" suffix(,)
+#embed "../AttachPrepPages/Assets/drawing.js" suffix(,)
 #embed "../AttachPrepPages/Assets/manifest-details.js"
 };
 DEFINE(common_js)
@@ -37,12 +30,9 @@ static const unsigned char report_css[] = {
 DEFINE(report_css)
 
 static const unsigned char report_js[] = {
-#embed "../AttachPrepPages/Assets/report-totals.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/report-table.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/report-details.js"
-, '\n',
+#embed "../AttachPrepPages/Assets/report-totals.js" suffix(,)
+#embed "../AttachPrepPages/Assets/report-table.js" suffix(,)
+#embed "../AttachPrepPages/Assets/report-details.js" suffix(,)
 #embed "../AttachPrepPages/Assets/report.js"
 };
 DEFINE(report_js)
@@ -53,36 +43,21 @@ static const unsigned char dashboard_css[] = {
 DEFINE(dashboard_css)
 
 static const unsigned char dashboard_js[] = {
-#embed "../AttachPrepPages/Assets/service.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/routing.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/dialogs.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/overview.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/workers.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/jobs.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/bulk.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/job.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/job-export.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/webhooks.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/cropping.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/try.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/try-source.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/try-request.js"
-, '\n',
-#embed "../AttachPrepPages/Assets/session.js"
-, '\n',
+#embed "../AttachPrepPages/Assets/service.js" suffix(,)
+#embed "../AttachPrepPages/Assets/routing.js" suffix(,)
+#embed "../AttachPrepPages/Assets/dialogs.js" suffix(,)
+#embed "../AttachPrepPages/Assets/overview.js" suffix(,)
+#embed "../AttachPrepPages/Assets/workers.js" suffix(,)
+#embed "../AttachPrepPages/Assets/jobs.js" suffix(,)
+#embed "../AttachPrepPages/Assets/bulk.js" suffix(,)
+#embed "../AttachPrepPages/Assets/job.js" suffix(,)
+#embed "../AttachPrepPages/Assets/job-export.js" suffix(,)
+#embed "../AttachPrepPages/Assets/webhooks.js" suffix(,)
+#embed "../AttachPrepPages/Assets/cropping.js" suffix(,)
+#embed "../AttachPrepPages/Assets/try.js" suffix(,)
+#embed "../AttachPrepPages/Assets/try-source.js" suffix(,)
+#embed "../AttachPrepPages/Assets/try-request.js" suffix(,)
+#embed "../AttachPrepPages/Assets/session.js" suffix(,)
 #embed "../AttachPrepPages/Assets/dashboard.js"
 };
 DEFINE(dashboard_js)
