@@ -2,10 +2,8 @@
 
 import json
 import os
-import shutil
-import tempfile
 
-from places import ATTACHPREP, BENCH
+from places import ATTACHPREP, empty, make_result_folder
 from process import run
 
 
@@ -14,12 +12,12 @@ def batch(urls, concurrency=8, slots=2, side=None, may_reject=False):
 
     `side` is the size of the thumbnail; None is the default.
     """
-    folder = tempfile.mkdtemp(prefix="out-", dir=BENCH)
+    folder = make_result_folder("out-")
     path = os.path.join(folder, "list.jsonl")
     write_list(path, urls)
     spent = run(batch_command(path, os.path.join(folder, "prepared"), concurrency, slots, side), may_fail=True)
     spent.manifests = [json.loads(line) for line in spent.output.splitlines()]
-    shutil.rmtree(folder)
+    empty(folder)
     if not may_reject:
         check(spent.manifests, len(urls))
     return spent

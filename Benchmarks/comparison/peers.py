@@ -4,12 +4,11 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 import urllib.request
 
 from origin import free_port
-from places import BENCH, PEERS, VENV
+from places import PEERS, VENV, empty, make_result_folder
 from process import run
 
 PYTHON = os.path.join(VENV, "bin/python")
@@ -36,7 +35,7 @@ class Work:
         self.urls = urls
 
     def __enter__(self):
-        self.folder = tempfile.mkdtemp(prefix="peer-", dir=BENCH)
+        self.folder = make_result_folder("peer-")
         self.list = os.path.join(self.folder, "list")
         self.output = os.path.join(self.folder, "prepared")
         with open(self.list, "w", encoding="utf-8") as file:
@@ -44,7 +43,7 @@ class Work:
         return self
 
     def __exit__(self, *_):
-        shutil.rmtree(self.folder, ignore_errors=True)
+        empty(self.folder)
 
 
 def python_command(work, concurrency, side=None):

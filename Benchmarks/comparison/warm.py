@@ -2,13 +2,11 @@
 
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 
 from attachprep import check
 from folder_watch import FolderWatch
-from places import ATTACHPREP, BENCH
+from places import ATTACHPREP, empty, make_result_folder
 
 WARM_UP = 3
 
@@ -22,7 +20,7 @@ class Request:
 
 def requests(urls, **request):
     """Prepares URLs one by one; `request` is added to each line. Returns the results without the warm-up."""
-    folder = tempfile.mkdtemp(prefix="warm-", dir=BENCH)
+    folder = make_result_folder("warm-")
     try:
         path, output = os.path.join(folder, "list"), os.path.join(folder, "prepared")
         with open(path, "w", encoding="utf-8") as file:
@@ -31,7 +29,7 @@ def requests(urls, **request):
         with FolderWatch(output) as watch:
             manifests = run(path, output)
     finally:
-        shutil.rmtree(folder)
+        empty(folder)
     check(manifests, len(urls))
     return collected(manifests, watch)[WARM_UP:]
 

@@ -31,6 +31,25 @@ struct WebhookRequest: Sendable {
     private static let userAgent = "attachprep/\(ProductVersion.text) (webhooks)"
 }
 
+/// The value of the `webhook-signature` header.
+///
+/// <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>
+public struct WebhookSignature: Sendable, Hashable, CustomStringConvertible {
+    /// One signature per secret, separated by spaces; a receiver accepts the webhook when one of them matches.
+    public let text: String
+
+    /// - Parameters:
+    ///   - id: id of the webhook.
+    ///   - timestamp: Unix time of this attempt in seconds.
+    ///   - body: the request body, byte for byte.
+    public init(id: String, timestamp: Int, body: [UInt8], secrets: [WebhookSecret]) {
+        let content = Array("\(id).\(timestamp).".utf8) + body
+        text = secrets.map { "v1,\($0.sign(content))" }.joined(separator: " ")
+    }
+
+    public var description: String { text }
+}
+
 /// The response to a delivery attempt, or its error.
 enum WebhookResponse: Sendable {
     case answered(host: String, status: Int, retryAfter: Duration?)

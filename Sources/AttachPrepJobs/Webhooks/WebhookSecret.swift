@@ -143,25 +143,6 @@ public final class WebhookSecrets: Sendable {
     private static let fileBytesMax = 16_384
 }
 
-/// The value of the `webhook-signature` header.
-///
-/// <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>
-public struct WebhookSignature: Sendable, Hashable, CustomStringConvertible {
-    /// One signature per secret, separated by spaces; a receiver accepts the webhook when one of them matches.
-    public let text: String
-
-    /// - Parameters:
-    ///   - id: id of the webhook.
-    ///   - timestamp: Unix time of this attempt in seconds.
-    ///   - body: the request body, byte for byte.
-    public init(id: String, timestamp: Int, body: [UInt8], secrets: [WebhookSecret]) {
-        let content = Array("\(id).\(timestamp).".utf8) + body
-        text = secrets.map { "v1,\($0.sign(content))" }.joined(separator: " ")
-    }
-
-    public var description: String { text }
-}
-
 extension Limits {
     /// Bytes of a signing secret (Standard Webhooks: 24 to 64).
     static let webhookSecretBytesMin = 24
