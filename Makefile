@@ -16,9 +16,9 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
 # would take 450 MB: its samples are tested where it is installed), a YAML parser for deploy/kubernetes, and for
 # tools/faults network namespaces and file systems.
 # tools/nats-server installs nats-server, because Debian's version is older than the oldest that attachprep accepts.
-test_packages := ffmpeg libvips-tools libheif-examples libjxl-tools imagemagick fonts-dejavu-core chromium \
-    nghttp2-server openssl strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
-    swift-proxy swift-account swift-container swift-object nodejs python3-yaml \
+test_packages := ffmpeg libvips-tools libheif-examples libjxl-tools imagemagick fonts-dejavu-core \
+    chromium-headless-shell nghttp2-server openssl strace libjpeg-turbo-progs procps file curl jq util-linux mount \
+    bsdutils python3-venv swift-proxy swift-account swift-container swift-object nodejs python3-yaml \
     iproute2 e2fsprogs
 # For the benchmarks, beside the packages of the tests: other tools, libraries of the bare programs, an origin server.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \

@@ -3,7 +3,7 @@ import Foundation
 /// Media that the `ffmpeg` command makes when a test first needs it.
 ///
 /// Files are kept during the test run, in one folder, named by a hash of the arguments: the same arguments give the
-/// same file. Tests may run in parallel; each file is made once.
+/// same file. Tests may run in parallel; each process makes a file once, and uses those of other processes.
 package enum GeneratedMedia {
     /// A fixture could not be made or read.
     package struct FixtureError: Error, CustomStringConvertible {
@@ -14,10 +14,14 @@ package enum GeneratedMedia {
         }
     }
 
-    /// The folder of this run; removed by the system with the rest of its temporary files.
+    /// The folder of this run: ATTACHPREP_TEST_MEDIA, which tools/tests sets for all its processes, else a folder of
+    /// this process, which the system removes with the rest of its temporary files.
     package static let folder: URL = {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("attachprep-media-\(ProcessInfo.processInfo.processIdentifier)")
+        let process = ProcessInfo.processInfo
+        let folder =
+            process.environment["ATTACHPREP_TEST_MEDIA"].map { URL(fileURLWithPath: $0, isDirectory: true) }
+            ?? FileManager.default.temporaryDirectory
+            .appendingPathComponent("attachprep-media-\(process.processIdentifier)")
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return folder
     }()
@@ -29,9 +33,13 @@ package enum GeneratedMedia {
         let target = folder.appendingPathComponent("\(digest(arguments + [name]))-\(name)")
         return try once(target.path) {
             if FileManager.default.fileExists(atPath: target.path) { return target }
-            let part = folder.appendingPathComponent("part-\(target.lastPathComponent)")
+            // Another process may be making the same file.
+            let process = ProcessInfo.processInfo.processIdentifier
+            let part = folder.appendingPathComponent("part-\(process)-\(target.lastPathComponent)")
             try run("ffmpeg", ["-v", "error", "-y", "-nostdin"] + arguments + [part.path])
-            try FileManager.default.moveItem(at: part, to: target)
+            guard rename(part.path, target.path) == 0 else {
+                throw FixtureError(description: "\(part.path) cannot be renamed: \(errno)")
+            }
             return target
         }
     }

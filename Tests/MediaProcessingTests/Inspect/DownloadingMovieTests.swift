@@ -25,7 +25,7 @@ import Testing
         // Groups with more frames than are validated.
         MovieFixture(
             "front-large.mp4", .mpeg4,
-            "-vf scale=2560:1920 \(h264) -bf 2 -g 70 -an -movflags +faststart"),
+            "-vf scale=2560:1920 \(h264) -preset ultrafast -bf 2 -g 70 -an -movflags +faststart"),
     ]
 
     private struct Inspection: Equatable {

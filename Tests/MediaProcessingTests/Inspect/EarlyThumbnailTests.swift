@@ -67,7 +67,7 @@ struct EarlyThumbnailTests {
     ) throws {
         let file = try GeneratedMedia.numbered(
             "many.mp4",
-            "-vf scale=2560:1920 -c:v libx264 -preset veryfast -bf 2 "
+            "-vf scale=2560:1920 -c:v libx264 -preset ultrafast -bf 2 "
                 + "-pix_fmt yuv420p -g 70 -sc_threshold 0 -an")
         let box = ThumbnailRendition(width: box.side, height: box.side, fit: box.fit)
         #expect(try equalsRender(file, .mpeg4, at: seconds, in: box))
