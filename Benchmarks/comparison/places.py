@@ -29,8 +29,7 @@ def empty(folder):
     """Truncates all files of a folder, which frees their space.
 
     They are not removed: ext4 without a journal does not use the inode of a removed file again for five minutes, and
-    searches past all such inodes whenever it creates a file. The more results were removed, the slower would be the
-    next round.
+    searches past all such inodes whenever it creates a file, so each round would slow down the next one.
     """
     for path, _, names in os.walk(folder):
         for name in names:

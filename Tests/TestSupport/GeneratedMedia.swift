@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Media that the `ffmpeg` command makes when a test first needs it.
 ///
@@ -113,12 +114,11 @@ package enum GeneratedMedia {
         return String(hash, radix: 16)
     }
 
-    private static let gate = NSLock()
-    nonisolated(unsafe) private static var locks: [String: NSLock] = [:]
+    private static let locks = Mutex<[String: NSLock]>([:])
 
     /// Makes each file once; concurrent calls wait.
     private static func once<Result>(_ key: String, _ body: () throws -> Result) rethrows -> Result {
-        let lock = gate.withLock {
+        let lock = locks.withLock { locks in
             let lock = locks[key] ?? NSLock()
             locks[key] = lock
             return lock
