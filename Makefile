@@ -63,14 +63,7 @@ deps: toolchain ## Install the Debian packages that building and the demo need (
 
 deps-test: toolchain ## Install the Debian packages and servers that the tests need (only what is missing)
 	@tools/install-packages $(test_packages)
-	@tools/schemathesis/install >/dev/null
-	@tools/nats-server/install >/dev/null
-	@tools/openapi-client/install >/dev/null
-	@tools/fake-apns/install >/dev/null
-	@tools/axe/install >/dev/null
-	@tools/promtool/install >/dev/null
-	@tools/kubernetes-validate/install >/dev/null
-	@tools/telemetry-validator/install >/dev/null
+	@tools/install-test-tools
 
 deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)
 	@tools/install-packages $(bench_packages)
