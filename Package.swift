@@ -270,7 +270,7 @@ let package = Package(
         .executableTarget(
             name: "HostileMedia", dependencies: ["MediaProcessMain", "MediaEngine", "RichPush", "Linux"],
             path: "Tests/HostileMedia", swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing + optimized),
         specification("SafeArithmeticTests", ["SafeArithmetic"]),
         specification("RichPushTests", ["RichPush", "AttachPrepModel", "PushPayload", "MediaEngine"]),
         // The sample extension, which tools/simulated-device compiles for them.

