@@ -27,12 +27,18 @@ package struct CurlError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The code of a transfer; nil for an error of another interface.
     package var code: CurlCode? { interface == .easy ? CurlCode(rawValue: rawCode) : nil }
 
-    /// Whether a TLS alert ended the transfer after the handshake.
+    /// Whether a TLS alert of the server ended the transfer after the handshake.
     ///
     /// In TLS 1.3 a client completes its handshake before the server has verified it. The alert for a missing client
-    /// certificate then arrives while the response is read, and libcurl has no code for that. OpenSSL's TLS errors
-    /// start with "error:0A"; reason 0x126, an unexpected end of the connection, is not an alert.
-    package var isTLSFailure: Bool { text.contains("error:0A") && !text.contains("error:0A000126") }
+    /// certificate then arrives while the response is read, and libcurl has no code for that. Its message contains
+    /// OpenSSL's error: "error:", the number 0A of the TLS library and the reason in hexadecimal, which for an alert is
+    /// 1,000 more than the alert's number (`SSL_AD_REASON_OFFSET`). Other reasons are broken connections.
+    package var isTLSAlert: Bool {
+        guard let library = text.firstRange(of: "error:0A"),
+            let reason = UInt32(text[library.upperBound...].prefix(6), radix: 16)
+        else { return false }
+        return (1_000...1_255).contains(reason)
+    }
 
     package var description: String { "curl \(interface.rawValue) \(rawCode): \(operation): \(text)" }
 }

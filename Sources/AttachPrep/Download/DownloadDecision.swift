@@ -207,7 +207,7 @@ extension TransferError {
             self.init(error: .rejectedByProxy(host, status, detail), remedy: .none)
             return
         }
-        if error.isTLSFailure, !facts.hasHead {
+        if error.isTLSAlert, !facts.hasHead {
             self.init(error: .tlsFailed(host, detail), remedy: .none)
             return
         }

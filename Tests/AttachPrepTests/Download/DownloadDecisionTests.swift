@@ -98,6 +98,19 @@ import Testing
     }
 
     @Test(arguments: [
+        ("OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required", ErrorCode.downloadTLS),
+        ("OpenSSL SSL_read: error:0A000412:SSL routines::sslv3 alert bad certificate", .downloadTLS),
+        ("SSL_write() error: error:0A00007F:SSL routines::bad write retry", .downloadConnect),
+        ("OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading", .downloadConnect),
+        ("error:0A", .downloadConnect), ("Connection reset by peer", .downloadConnect),
+    ])
+    func `Only an alert of the server after the handshake is a TLS failure`(message: String, code: ErrorCode) {
+        let error = CurlError(
+            interface: .easy, rawCode: CurlCode.receiveError.rawValue, operation: "transfer", text: message)
+        #expect(TransferError(.failed(error), facts())?.error.code == code)
+    }
+
+    @Test(arguments: [
         (TransferEnding.connectTimedOut, ErrorCode.downloadTimeout), (.firstByteTimedOut, .downloadTimeout),
         (.stalled, .downloadTimeout), (.deadlineReached, .deadlineExceeded), (.cancelled, .cancelled),
     ])
