@@ -6,7 +6,9 @@ import SafeArithmetic
     /// Result of `receive`.
     package enum DecodeStatus: Sendable { case frame, needsPacket, ended }
 
-    private let context: UnsafeMutablePointer<AVCodecContext>
+    let context: UnsafeMutablePointer<AVCodecContext>
+    /// Whether any frame was decoded, so that the context has what only the data tells.
+    package private(set) var hasDecoded = false
 
     private init(adopting context: UnsafeMutablePointer<AVCodecContext>) { unsafe self.context = context }
 
@@ -118,6 +120,7 @@ import SafeArithmetic
         if code == CLibAV_errorTryAgain { return .needsPacket }
         if code == CLibAV_errorEndOfFile { return .ended }
         try LibAVError.check(code, "avcodec_receive_frame")
+        hasDecoded = true
         return .frame
     }
 

@@ -122,6 +122,17 @@ import SafeArithmetic
         try LibAVError.check(code, "avformat_find_stream_info")
     }
 
+    /// The description of a stream with what its decoder found in the data: pixel format, profile, color, channels.
+    ///
+    /// - Parameter decoder: Has decoded a frame of the stream.
+    package func stream(_ index: Int, decodedBy decoder: Decoder) throws(LibAVError) -> StreamDescription? {
+        guard decoder.hasDecoded, let stream = unsafe stream(index) else { return nil }
+        unsafe try LibAVError.check(
+            avcodec_parameters_from_context(stream.pointee.codecpar, decoder.context),
+            "avcodec_parameters_from_context")
+        return unsafe StreamDescription(stream, of: context)
+    }
+
     /// Skips the packets of all other streams.
     package func discardStreams(except wanted: Set<Int>) {
         for index in 0..<streamCount {

@@ -4,7 +4,7 @@ import RichPush
 
 /// Verifies that the first and last packets of an audio stream decode.
 final class AudioValidator {
-    private let decoder: Decoder
+    let decoder: Decoder
     private let frame: Frame
     /// The last packets, a ring.
     private var tail: [Packet] = []

@@ -10,7 +10,7 @@ import SafeArithmetic
 /// This is sufficient where the structure of each sample is checked by `NALUnitValidator`. Otherwise, or where a
 /// keyframe alone is not conclusive, the first and the last group of pictures are decoded, never the whole movie.
 final class FrameValidator {
-    private let decoder: Decoder
+    let decoder: Decoder
     private let timer: ValidationTimer
     private let structure: NALUnitValidator?
     /// Maximum number of frames decoded per group; fewer for larger frames.

@@ -53,8 +53,8 @@ package enum MovieInspection {
         let (boxes, fault) = try container?.check(window) ?? (nil, nil)
         if boxes?.isEncrypted == true { throw encrypted }
         var movie = try OpenMovie.open(
-            descriptor, format: format, isRecognized: format != nil || container != nil, download: download,
-            deadline: deadline)
+            descriptor, format: format, isRecognized: format != nil || container != nil, isForValidation: true,
+            download: download, deadline: deadline)
         if isEncrypted(movie) { throw encrypted }
         let head = try window.characters(at: 0, count: min(64, window.size))
         guard let declared = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
@@ -62,6 +62,10 @@ package enum MovieInspection {
         try checkPlayable(movie)
         let packetInspection = try PacketInspection.run(
             movie, deadline: deadline, validation: validation, expecting: expected)
+        if movie.isIncomplete, try !movie.complete(by: packetInspection.decoders) {
+            movie = try OpenMovie.open(
+                descriptor, format: format, isRecognized: true, download: download, deadline: deadline)
+        }
         movie.dropEmptyVideo(packetInspection)
         guard let found = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
         if !movie.holdsSamples(packetInspection) { throw window.cut }

@@ -9,7 +9,9 @@ struct OpenMovie {
     let streams: [StreamDescription]
     /// The first video stream that is not cover art; decodable streams come first.
     private(set) var video: StreamDescription?
-    let audio: [StreamDescription]
+    private(set) var audio: [StreamDescription]
+    /// Whether video and audio are described as in the header, until `complete(by:)`.
+    private(set) var isIncomplete = false
     /// Container time in seconds that corresponds to 0 on the movie's timeline.
     let origin: Double
 
@@ -18,16 +20,24 @@ struct OpenMovie {
     /// - Parameters:
     ///   - isRecognized: Whether the file is known to be a movie or audio file; a failure to open it then means damage.
     ///   - isForCopy: Whether nothing will be decoded, so that the header of an MP4 is sufficient.
+    ///   - isForValidation: Whether frames will be decoded, so that libav need not decode any to describe the H.264 of
+    ///     an MP4: that takes 40 ms for a large keyframe. `isIncomplete` tells whether this was possible.
     ///   - download: Set while the file is still being written.
     /// - Throws: `media.unrecognized` or `media.corrupt` when no demuxer opens it, `media.too_many_pixels` before
     ///   anything is decoded.
     static func open(
         _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, isForCopy: Bool = false,
-        download: DownloadingFile? = nil, deadline: ContinuousClock.Instant
+        isForValidation: Bool = false, download: DownloadingFile? = nil, deadline: ContinuousClock.Instant
     ) throws -> OpenMovie {
         let demuxer = try demuxer(
             descriptor, format: format, isRecognized: isRecognized, downloading: download?.bytes, deadline: deadline)
-        try demuxer.streams.forEach(checkPixels)
+        let declared = demuxer.streams
+        try declared.forEach(checkPixels)
+        if isForValidation, isISOBaseMedia(demuxer), declared.allSatisfy(\.isDescribedByHeader) {
+            var movie = OpenMovie(demuxer)
+            movie.isIncomplete = true
+            return movie
+        }
         let bytesMax = isForCopy && isISOBaseMedia(demuxer) ? 1 : nil
         do { try demuxer.findStreamInformation(pixelsMax: Limits.moviePixelsMax, bytesMax: bytesMax) } catch {
             throw error.corrupt
@@ -45,6 +55,22 @@ struct OpenMovie {
         audio = streams.filter { $0.kind == .audio }
         // In MP4 and QuickTime the edit list has already been applied, so the timeline starts at 0.
         origin = Self.isISOBaseMedia(demuxer) ? 0 : demuxer.startTime ?? 0
+    }
+
+    /// Completes the descriptions by what decoders found in the data.
+    ///
+    /// - Parameter decoders: By the index of the stream.
+    /// - Returns: False when a stream was not decoded, or is not as in the header; the file must then be opened again.
+    mutating func complete(by decoders: [Int: Decoder]) throws -> Bool {
+        func decoded(_ declared: StreamDescription) throws -> StreamDescription? {
+            guard let decoder = decoders[declared.index] else { return nil }
+            let found = try readingMedia { try demuxer.stream(declared.index, decodedBy: decoder) }
+            return found.flatMap { ($0.width, $0.height) == (declared.width, declared.height) ? $0 : nil }
+        }
+        let (foundVideo, foundAudio) = (try video.flatMap(decoded), try audio.compactMap(decoded))
+        guard (foundVideo != nil) == (video != nil), foundAudio.count == audio.count else { return false }
+        (video, audio, isIncomplete) = (foundVideo, foundAudio, false)
+        return true
     }
 
     static func isISOBaseMedia(_ demuxer: Demuxer) -> Bool { demuxer.name.hasPrefix("mov,") }
@@ -117,6 +143,18 @@ struct OpenMovie {
         case .eac3: "eac3"
         case .mpegTransportStream: "mpegts"
         default: nil
+        }
+    }
+}
+
+extension StreamDescription {
+    /// Whether the header of an MP4 says all that reading needs. The order of frames is known only for H.264, of which
+    /// alone libav has to decode a frame, and the rate is not known for a fragmented file.
+    fileprivate var isDescribedByHeader: Bool {
+        switch kind {
+        case .video: isAttachedPicture || codec == "h264" && isDecodable && width > 0 && height > 0 && frameRate != nil
+        case .audio: isDecodable && sampleRate > 0
+        case .other: true
         }
     }
 }

@@ -119,6 +119,13 @@ final class PacketInspection {
         return shown.compactMap { times(of: $0)?.end }.max().map { max(0, $0).roundedToMicroseconds }
     }
 
+    /// The decoders of the streams that were validated, by the index of the stream.
+    var decoders: [Int: Decoder] {
+        var decoders = tracks.reduce(into: [:]) { $0[$1.stream.index] = $1.audioValidator?.decoder }
+        if let video = movie.video { decoders[video.index] = videoValidator?.decoder }
+        return decoders
+    }
+
     /// Whether any of the probed stream decodes.
     var decodes: Bool { probe?.decodes ?? false }
 
