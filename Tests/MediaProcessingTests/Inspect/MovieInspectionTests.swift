@@ -168,7 +168,7 @@ import Testing
 
 /// Audio whose middle is not read, because its index or its size says where the last packets are.
 @Suite struct UnreadMiddleTests {
-    @Test(arguments: [("pcm.wav", 5.0), ("pcm24.wav", 5), ("pcm.aiff", 5), ("sound.mp4", 5.015), ("alac.m4a", 5)])
+    @Test(arguments: [("pcm.wav", 5.0), ("pcm24.wav", 5), ("pcm.aiff", 5), ("sound.mp4", 5), ("alac.m4a", 5)])
     func `The duration is that of a file that is read as a whole`(name: String, seconds: Double) throws {
         let fixture = try #require(MovieFixture.attachableAudio.first { $0.name == name })
         let file = try fixture.file()
@@ -202,7 +202,7 @@ import Testing
                 + ["-disposition:v", "attached_pic"])
         #expect(try isMiddleUnread(file))
         let media = try inspect(file)
-        #expect(media.hasCoverArt && abs((media.duration ?? 0) - 5.015) < 0.001)
+        #expect(media.hasCoverArt && abs((media.duration ?? 0) - 5) < 0.001)
     }
 
     private func isMiddleUnread(_ file: URL) throws -> Bool {
