@@ -33,7 +33,10 @@ struct OpenMovie {
             descriptor, format: format, isRecognized: isRecognized, downloading: download?.bytes, deadline: deadline)
         let declared = demuxer.streams
         try declared.forEach(checkPixels)
-        if isForValidation, isISOBaseMedia(demuxer), declared.allSatisfy(\.isDescribedByHeader) {
+        // The header of a fragmented file has no duration and describes the first fragment at most.
+        if isForValidation, isISOBaseMedia(demuxer), demuxer.expectedDuration != nil,
+            declared.allSatisfy(\.isDescribedByHeader)
+        {
             var movie = OpenMovie(demuxer)
             movie.isIncomplete = true
             return movie
@@ -148,8 +151,8 @@ struct OpenMovie {
 }
 
 extension StreamDescription {
-    /// Whether the header of an MP4 says all that reading needs. The order of frames is known only for H.264, of which
-    /// alone libav has to decode a frame, and the rate is not known for a fragmented file.
+    /// Whether the header of an MP4 says all that reading needs. It says how frames are reordered only for H.264; of
+    /// other codecs libav needs no frame, or hardly any time.
     fileprivate var isDescribedByHeader: Bool {
         switch kind {
         case .video: isAttachedPicture || codec == "h264" && isDecodable && width > 0 && height > 0 && frameRate != nil
