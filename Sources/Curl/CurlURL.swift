@@ -34,9 +34,14 @@ package struct CurlURL: Hashable, Sendable {
 
     private init(_ parts: CurlURLParts) throws(CurlError) {
         scheme = try parts.get(CURLUPART_SCHEME).lowercased()
-        let asciiHost = try UTF8Locale.run { () throws(CurlError) in
-            try parts.get(CURLUPART_HOST, CURLU_PUNYCODE | CURLU_URLDECODE)
-        }
+        let declaredHost = try parts.get(CURLUPART_HOST, CURLU_URLDECODE)
+        // glibc loads the locale from a file each time.
+        let asciiHost =
+            declaredHost.utf8.allSatisfy { $0 < 0x80 }
+            ? declaredHost
+            : try UTF8Locale.run { () throws(CurlError) in
+                try parts.get(CURLUPART_HOST, CURLU_PUNYCODE | CURLU_URLDECODE)
+            }
         try parts.set(CURLUPART_HOST, to: asciiHost.lowercased())
         let isBracketed = asciiHost.hasPrefix("[") && asciiHost.hasSuffix("]")
         host = isBracketed ? String(asciiHost.lowercased().dropFirst().dropLast()) : asciiHost.lowercased()

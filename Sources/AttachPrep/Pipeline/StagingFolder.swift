@@ -111,7 +111,7 @@ final class StagingFolder: Sendable {
     func publishContent(_ files: [PublishedFile]) throws {
         let folder = "\(output)/\(PublishedFile.contentFolder)"
         guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw OutputErrors.error(errno) }
-        try applyDefaultFilePermissions()
+        try applyDefaultFilePermissions(Self.umask)
         for file in files {
             let (own, shared) = ("\(path)/\(file.name)", "\(output)/\(file.contentPath)")
             if try isStored(file, at: shared) {
@@ -158,18 +158,20 @@ final class StagingFolder: Sendable {
     /// Sets the permissions that new files and folders of this process have, umask included: a web server running as
     /// another user must be able to read them.
     private func applyDefaultPermissions() throws {
-        try applyDefaultFilePermissions()
-        guard fchmod(folder.descriptor, 0o755 & ~Self.umask) == 0 else { throw OutputErrors.error(errno) }
+        let umask = Self.umask
+        try applyDefaultFilePermissions(umask)
+        guard fchmod(folder.descriptor, 0o755 & ~umask) == 0 else { throw OutputErrors.error(errno) }
     }
 
-    private func applyDefaultFilePermissions() throws {
+    private func applyDefaultFilePermissions(_ umask: mode_t) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
-            guard unsafe fchmodat(folder.descriptor, name, 0o644 & ~Self.umask, 0) == 0 else {
+            guard unsafe fchmodat(folder.descriptor, name, 0o644 & ~umask, 0) == 0 else {
                 throw OutputErrors.error(errno)
             }
         }
     }
 
+    /// Read from `/proc`, so once for all files of a folder.
     private static var umask: mode_t { ProcessFlags.umask ?? 0o022 }
 
     /// Creates the output folder and its parents.
