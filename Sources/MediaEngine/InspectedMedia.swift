@@ -204,7 +204,7 @@ public struct IdentifyRequest: Codable, Sendable, Hashable {
 public struct IdentifiedMedia: Codable, Sendable, Hashable {
     /// The format; nil when the available bytes do not determine it, and the decoders have to find out.
     public let format: MediaFormat?
-    /// The MIME type that libmagic reports, for the log.
+    /// The MIME type that libmagic reports for content without a known signature; empty for all other content.
     public let magicMIMEType: String
     /// Whether it is a web page, whose format is nil: it can name media (`PageRequest`).
     public let isPage: Bool

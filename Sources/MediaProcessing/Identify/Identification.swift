@@ -10,7 +10,8 @@ import SafeArithmetic
 package enum Identification {
     /// Identifies the available bytes.
     ///
-    /// - Returns: The format, nil if it is not known yet, and libmagic's MIME type.
+    /// - Returns: The format, nil if it is not known yet, and for content without a known signature libmagic's MIME
+    ///   type.
     /// - Throws: `media.empty`, `media.unrecognized` (HTML, JSON, ZIP…), `media.unsupported` (MIDI, Lottie…) or
     ///   `media.corrupt` (no data after an ID3 tag).
     package static func identify(_ request: IdentifyRequest, descriptor: CInt, cookie: MagicCookie) throws
@@ -26,13 +27,14 @@ package enum Identification {
                 .mediaUnrecognized,
                 "The source is a playlist, which only lists other files; give the URL of the playlist.")
         }
+        let known = try signature(of: first) ?? (request.isComplete ? behindTag(first, descriptor: descriptor) : nil)
+        if let known { return IdentifiedMedia(format: try decodable(known), magicMIMEType: "") }
         // libmagic fails on input for which its rules loop; such content counts as unknown.
         let magic = (try? cookie.mimeType(of: first.bytes)) ?? unknown
-        if request.acceptsPages, signature(of: first) == nil, isPage(first, magic: magic) {
+        if request.acceptsPages, isPage(first, magic: magic) {
             return IdentifiedMedia(format: nil, magicMIMEType: magic, isPage: true)
         }
-        let format = try format(of: first, magic: magic, descriptor: descriptor, isComplete: request.isComplete)
-        return IdentifiedMedia(format: format, magicMIMEType: magic)
+        return IdentifiedMedia(format: try format(ofUnsigned: first, magic: magic), magicMIMEType: magic)
     }
 
     /// Whether it is HTML, by libmagic or, for text, by an element of its head.
@@ -50,12 +52,8 @@ package enum Identification {
     /// Bytes that are examined at most; signatures lie in the first kilobytes.
     private static let windowBytes = 65_536
 
-    private static func format(of first: LeadingBytes, magic: String, descriptor: CInt, isComplete: Bool) throws
-        -> MediaFormat?
-    {
-        let format =
-            try signature(of: first) ?? (isComplete ? behindTag(first, descriptor: descriptor) : nil)
-        if let format { return try decodable(format) }
+    /// The format of content without a known signature; nil if it is not known yet.
+    private static func format(ofUnsigned first: LeadingBytes, magic: String) throws -> MediaFormat? {
         if isLottie(first) { throw unsupportedLottie }
         switch MagicMIMEType.meaning(magic) {
         case .media(let format): return try decodable(format)
