@@ -51,6 +51,43 @@ import Testing
         #expect(!media.hasCoverArt && !media.hasLocation)
     }
 
+    @Test(arguments: [
+        ("-pix_fmt yuv422p10le", "yuv422p10le", "High 4:2:2"), ("-pix_fmt yuvj420p", "yuvj420p", "High"),
+        ("-pix_fmt yuv420p -profile:v baseline", "yuv420p", "Constrained Baseline"),
+    ])
+    func `Pixel format and profile of H.264 are those of its data`(
+        arguments: String, pixelFormat: String, profile: String
+    ) throws {
+        let file = try GeneratedMedia.numbered("format.mp4", "-t 1 -c:v libx264 \(arguments) -c:a aac")
+        #expect(try isDescribedByHeader(file))
+        let video = try #require(try inspect(file).video)
+        #expect((video.pixelFormat, video.profile) == (pixelFormat, profile))
+    }
+
+    @Test func `Size, aspect ratio and transfer function of H.264 are those of its data`() throws {
+        let changes = "sample_aspect_ratio=2/1:transfer_characteristics=16"
+        let encoding = "-t 1 -c:v libx264 -pix_fmt yuv420p -an -bsf:v h264_metadata="
+        let media = try inspect(GeneratedMedia.numbered("changed.mp4", encoding + changes))
+        #expect((media.width, media.height) == (640, 240))
+        #expect(media.video?.isHDR == true)
+        let cropped = try inspect(GeneratedMedia.numbered("cropped.mp4", encoding + "crop_right=32"))
+        #expect((cropped.width, cropped.height) == (288, 240))
+    }
+
+    private func isDescribedByHeader(_ file: URL) throws -> Bool {
+        try withDescriptor(file) {
+            try OpenMovie.open(
+                $0, format: nil, isRecognized: true, isForValidation: true, deadline: .now + .seconds(60)
+            ).isIncomplete
+        }
+    }
+
+    @Test(arguments: ["fragmented.mp4", "hvc1.mp4", "x264.mkv", "pcm.wav"])
+    func `Other files are described by libav`(name: String) throws {
+        let fixture = try #require(MovieFixture.all.first { $0.name == name })
+        #expect(try !isDescribedByHeader(fixture.file()))
+    }
+
     @Test func `The tag, bit depth and profile of HEVC are reported`() throws {
         let video = try #require(try inspect(MovieFixture.otherMovies[0].file()).video)
         #expect((video.codecTag, video.bitDepth, video.profile) == ("hev1", 10, "Main 10"))
