@@ -64,12 +64,10 @@ import Testing
         #expect((video.pixelFormat, video.profile) == (pixelFormat, profile))
     }
 
-    @Test func `Size, aspect ratio and transfer function of H.264 are those of its data`() throws {
-        let changes = "sample_aspect_ratio=2/1:transfer_characteristics=16"
+    @Test func `Size and transfer function of H.264 are those of its data`() throws {
         let encoding = "-t 1 -c:v libx264 -pix_fmt yuv420p -an -bsf:v h264_metadata="
-        let media = try inspect(GeneratedMedia.numbered("changed.mp4", encoding + changes))
-        #expect((media.width, media.height) == (640, 240))
-        #expect(media.video?.isHDR == true)
+        let hdr = try GeneratedMedia.numbered("transfer.mp4", encoding + "transfer_characteristics=16")
+        #expect(try inspect(hdr).video?.isHDR == true)
         let cropped = try inspect(GeneratedMedia.numbered("cropped.mp4", encoding + "crop_right=32"))
         #expect((cropped.width, cropped.height) == (288, 240))
     }
