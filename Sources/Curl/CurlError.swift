@@ -34,10 +34,10 @@ package struct CurlError: Error, Hashable, Sendable, CustomStringConvertible {
     /// OpenSSL's error: "error:", the number 0A of the TLS library and the reason in hexadecimal, which for an alert is
     /// 1,000 more than the alert's number (`SSL_AD_REASON_OFFSET`). Other reasons are broken connections.
     package var isTLSAlert: Bool {
-        guard let library = text.firstRange(of: "error:0A"),
-            let reason = UInt32(text[library.upperBound...].prefix(6), radix: 16)
-        else { return false }
-        return (1_000...1_255).contains(reason)
+        guard let library = text.firstRange(of: "error:0A") else { return false }
+        // Bounded: nil for text that is not a number.
+        let reason = UInt32(text[library.upperBound...].prefix(6), radix: 16)
+        return reason.map((1_000...1_255).contains) ?? false
     }
 
     package var description: String { "curl \(interface.rawValue) \(rawCode): \(operation): \(text)" }

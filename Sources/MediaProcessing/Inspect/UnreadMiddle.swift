@@ -26,8 +26,8 @@ struct UnreadMiddle: Sendable, Hashable {
             return movie.demuxer.indexedTick(stream: stream.index, fromEnd: Limits.unreadMiddleMarginPackets)
         }
         guard ["wav", "aiff"].contains(movie.demuxer.name), stream.codec.hasPrefix("pcm_") else { return nil }
-        // One second. Bounded: a rate of 31 bits is subtracted from a positive number.
-        return stream.declaredDuration.map { $0 - Int64(clamping: stream.sampleRate) }
+        // One second.
+        return stream.declaredDuration?.subtracting(clamping: Int64(clamping: stream.sampleRate))
     }
 }
 
