@@ -37,7 +37,7 @@ package struct CurlError: Error, Hashable, Sendable, CustomStringConvertible {
         guard let library = text.firstRange(of: "error:0A") else { return false }
         // Bounded: nil for text that is not a number.
         let reason = UInt32(text[library.upperBound...].prefix(6), radix: 16)
-        return reason.map((1_000...1_255).contains) ?? false
+        return reason.map { (1_000...1_255).contains($0) } ?? false
     }
 
     package var description: String { "curl \(interface.rawValue) \(rawCode): \(operation): \(text)" }
