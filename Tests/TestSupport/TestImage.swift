@@ -31,7 +31,7 @@ public struct TestImage: Sendable {
     ///
     /// A movie's frame is upright by its display matrix, in stored pixels. Color profiles are not applied.
     public init(decoding path: String, frame: Int = 0) throws {
-        if frame == 0, FileManager.default.fileExists(atPath: path), let jpeg = try Self(decodingJPEG: path) {
+        if frame == 0, let jpeg = try Self(decodingJPEG: path) {
             self = jpeg
             return
         }
@@ -48,11 +48,10 @@ public struct TestImage: Sendable {
         self = image
     }
 
-    /// Returns `nil` for a file that is not a JPEG, or that `djpeg` does not decode without a warning.
+    /// - Returns: Nil for a file that is not a JPEG, or that `djpeg` does not decode without a warning.
     private init?(decodingJPEG path: String) throws {
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        defer { try? file.close() }
-        guard try file.read(upToCount: 3) == Data([0xff, 0xd8, 0xff]) else { return nil }
+        guard let file = FileHandle(forReadingAtPath: path), try file.read(upToCount: 3) == Data([0xff, 0xd8, 0xff])
+        else { return nil }
         let result = try RunCommand("djpeg", ["-pnm", path]).runBlocking()
         guard result.exitCode == 0 else { return nil }
         self.init(portablePixmap: result.output)

@@ -64,6 +64,7 @@ struct OpenMovie {
     ///
     /// - Parameter decoders: By the index of the stream.
     /// - Returns: False when a stream was not decoded, or is not as in the header; the file must then be opened again.
+    /// - Throws: `media.too_many_pixels` for a frame that its data, not its header, declares to be shown too large.
     mutating func complete(by decoders: [Int: Decoder]) throws -> Bool {
         func decoded(_ declared: StreamDescription) throws -> StreamDescription? {
             guard let decoder = decoders[declared.index] else { return nil }
@@ -72,6 +73,7 @@ struct OpenMovie {
         }
         let (foundVideo, foundAudio) = (try video.flatMap(decoded), try audio.compactMap(decoded))
         guard (foundVideo != nil) == (video != nil), foundAudio.count == audio.count else { return false }
+        if let foundVideo { try Self.checkPixels(foundVideo) }
         (video, audio, isIncomplete) = (foundVideo, foundAudio, false)
         return true
     }

@@ -72,6 +72,20 @@ import Testing
         #expect((cropped.width, cropped.height) == (288, 240))
     }
 
+    @Test func `A frame that only its data declares to be too wide is rejected`() throws {
+        let wide = try GeneratedMedia.numbered(
+            "wide.mp4",
+            "-t 1 -vf scale=3000:32,setsar=0 -c:v libx264 -pix_fmt yuv420p -an"
+                + " -bsf:v h264_metadata=sample_aspect_ratio=10/1")
+        var bytes = [UInt8](try Data(contentsOf: wide))
+        // Without a size in the track header, the aspect ratio is that of the data.
+        let size = try #require(bytes.firstRange(of: Array("tkhd".utf8))).upperBound + 76
+        bytes.replaceSubrange(size..<size + 8, with: [UInt8](repeating: 0, count: 8))
+        let file = try GeneratedMedia.file("wide.mp4", bytes: bytes)
+        #expect(try isDescribedByHeader(file))
+        #expect(code(file) == .mediaTooManyPixels)
+    }
+
     private func isDescribedByHeader(_ file: URL) throws -> Bool {
         try withDescriptor(file) {
             try OpenMovie.open(
