@@ -72,10 +72,10 @@ import Testing
         #expect((cropped.width, cropped.height) == (288, 240))
     }
 
-    @Test func `A frame that only its data declares to be too wide is rejected`() throws {
+    @Test func `A frame that only its data declares to be too large is rejected`() throws {
         let wide = try GeneratedMedia.numbered(
             "wide.mp4",
-            "-t 1 -vf scale=3000:32,setsar=0 -c:v libx264 -pix_fmt yuv420p -an"
+            "-frames:v 2 -vf scale=2560:1600,setsar=0 -c:v libx264 -preset ultrafast -pix_fmt yuv420p -an"
                 + " -bsf:v h264_metadata=sample_aspect_ratio=10/1")
         var bytes = [UInt8](try Data(contentsOf: wide))
         // Without a size in the track header, the aspect ratio is that of the data.
