@@ -15,6 +15,8 @@ package final class SpanExporter: Sendable {
     private struct State {
         var queue: [FinishedSpan] = []
         var isStopped = false
+        /// Whether spans are sent though they do not fill a batch: after the delay, and when the exporter is stopped.
+        var sendsRest = false
         /// Whether the current outage was logged, which happens once.
         var isFailing = false
     }
@@ -72,7 +74,7 @@ package final class SpanExporter: Sendable {
 
     /// Sends the spans that wait, for at most `limit`, and closes the connection. Spans that end later are dropped.
     package func shutdown(within limit: Duration) async {
-        state.withLock { $0.isStopped = true }
+        state.withLock { ($0.isStopped, $0.sendsRest) = (true, true) }
         wakeUp.yield()
         wakeUp.finish()
         let task = sending.withLock { $0 }
@@ -89,8 +91,11 @@ package final class SpanExporter: Sendable {
 
     private func run() async {
         await withTaskGroup { group in
-            group.addTask { [wakeUp, configuration] in
-                while (try? await ContinuousClock().sleep(for: configuration.batch.delay)) != nil { wakeUp.yield() }
+            group.addTask { [self] in
+                while (try? await ContinuousClock().sleep(for: configuration.batch.delay)) != nil {
+                    state.withLock { $0.sendsRest = true }
+                    wakeUp.yield()
+                }
             }
             for await _ in wakeUps {
                 while !Task.isCancelled, let batch = nextBatch() { await send(batch) }
@@ -103,9 +108,14 @@ package final class SpanExporter: Sendable {
         if left > 0 { metrics?.dropped.increment(by: Int64(left)) }
     }
 
+    /// A full batch, or the rest when that is due; nil when there is nothing to send yet.
     private func nextBatch() -> [FinishedSpan]? {
         state.withLock { state in
-            guard !state.queue.isEmpty else { return nil }
+            let isFull = state.queue.count >= configuration.batch.batchMax
+            guard isFull || state.sendsRest && !state.queue.isEmpty else {
+                state.sendsRest = state.isStopped
+                return nil
+            }
             let batch = Array(state.queue.prefix(configuration.batch.batchMax))
             state.queue.removeFirst(batch.count)
             return batch
