@@ -1,5 +1,4 @@
 import AttachPrepModel
-import Configuration
 import FileIO
 import Glibc
 import RichPush
@@ -15,11 +14,16 @@ import Yams
 /// Settings need one level of keys with strings, numbers, Booleans and lists of strings, and nothing else. Nested keys,
 /// anchors and aliases are rejected, so that no small file can become a large one.
 struct ConfigurationFile: Sendable {
+    /// The text of a value, and where it stands.
+    struct Entry: Sendable, Hashable {
+        /// The values of a list are joined with commas.
+        let text: String
+        /// Counted from 1.
+        let line: Int
+    }
+
     let path: String
-    /// The line of each key.
-    let lines: [Setting: Int]
-    /// The values; nil for a file without keys.
-    let snapshot: YAMLSnapshot?
+    let entries: [Setting: Entry]
 
     /// Reads and checks a file.
     ///
@@ -34,21 +38,13 @@ struct ConfigurationFile: Sendable {
         let text = try Self.text(bytes, path)
         try YAMLReferences.check(text, path)
         guard let root = try Self.root(of: text, path) else {
-            (lines, snapshot) = ([:], nil)
+            entries = [:]
             return
         }
         guard let mapping = root.mapping else {
             throw Self.error(path, root, "The file is not a list of keys and values; write `key: value` on each line.")
         }
-        lines = try Self.lines(mapping, path)
-        let secrets = Set(Setting.allCases.filter(\.isSecret).map(\.key))
-        do {
-            snapshot = unsafe try YAMLSnapshot(
-                data: bytes.span.bytes, providerName: path, parsingOptions: .init(secretsSpecifier: .specific(secrets)))
-        } catch {
-            // Not reached: the checks above are stricter.
-            throw Self.error(path, root, "The file is not valid YAML.")
-        }
+        entries = try Self.entries(mapping, path)
     }
 
     // MARK: YAML
@@ -96,17 +92,16 @@ struct ConfigurationFile: Sendable {
 
     // MARK: Keys
 
-    private static func lines(_ mapping: Node.Mapping, _ path: String) throws -> [Setting: Int] {
-        var lines: [Setting: Int] = [:]
+    private static func entries(_ mapping: Node.Mapping, _ path: String) throws -> [Setting: Entry] {
+        var entries: [Setting: Entry] = [:]
         for (node, value) in mapping {
             guard let key = node.scalar?.string else {
                 throw error(path, node, "A key is not text; write `key: value`.")
             }
             guard let setting = Setting(key: key) else { throw unknownError(path, node, key) }
-            try check(value, of: setting, path)
-            lines[setting] = node.mark?.line ?? 1
+            entries[setting] = Entry(text: try text(of: value, for: setting, path), line: node.mark?.line ?? 1)
         }
-        return lines
+        return entries
     }
 
     private static func unknownError(_ path: String, _ node: Node, _ key: String) -> AttachPrepError {
@@ -123,8 +118,8 @@ struct ConfigurationFile: Sendable {
                 + (nearest ?? " The keys are the options of attachprep serve without their dashes."))
     }
 
-    /// Checks that a value has the setting's form: a list for a setting that has several values, else one value.
-    private static func check(_ value: Node, of setting: Setting, _ path: String) throws {
+    /// The text of a value in the setting's form: a list for a setting that has several values, else one value.
+    private static func text(of value: Node, for setting: Setting, _ path: String) throws -> String {
         let example = setting.isList ? "\(setting.key): [one, other]" : "\(setting.key): value"
         switch value {
         case .scalar(let scalar):
@@ -134,20 +129,22 @@ struct ConfigurationFile: Sendable {
             guard !setting.isList else {
                 throw error(path, value, "The value of \"\(setting.key)\" is not a list; write `\(example)`.")
             }
+            return scalar.string
         case .sequence(let values):
             guard setting.isList else {
                 throw error(path, value, "The value of \"\(setting.key)\" is a list; write `\(example)`.")
             }
-            for one in values where one.scalar.map(isNull) ?? true {
-                throw error(path, one, "A value of the list \"\(setting.key)\" is not text; write `\(example)`.")
-            }
+            return try values.map { one in
+                guard let scalar = one.scalar, !isNull(scalar) else {
+                    throw error(path, one, "A value of the list \"\(setting.key)\" is not text; write `\(example)`.")
+                }
+                return scalar.string
+            }.joined(separator: ",")
         default:
             throw error(path, value, "The value of \"\(setting.key)\" has keys of its own; write `\(example)`.")
         }
     }
-}
 
-extension ConfigurationFile {
     /// Whether a value is missing: YAML's null.
     private static func isNull(_ scalar: Node.Scalar) -> Bool {
         scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
