@@ -21,14 +21,12 @@ public struct MatrixFile: Sendable, Hashable {
     ///
     /// - Throws: `request.invalid`.
     public init(path: String) throws {
-        guard let text = SmallFile.text(of: path, bytesMax: Limits.matrixFileBytesMax + 1),
-            text.utf8.count <= Limits.matrixFileBytesMax
-        else {
+        guard let bytes = try? SmallFile.bytes(of: path, bytesMax: Limits.matrixFileBytesMax) else {
             throw AttachPrepError(
                 .requestInvalid, "The Matrix file object in \(path) cannot be read; check its path and permissions.")
         }
         let encryptedFile: EncryptedFile
-        do { encryptedFile = try JSONDecoder().decode(EncryptedFile.self, from: Data(text.utf8)) } catch {
+        do { encryptedFile = try JSONDecoder().decode(EncryptedFile.self, from: Data(bytes)) } catch {
             throw Self.invalid("the JSON in \(path) is not a file object with v, key, iv and hashes")
         }
         try self.init(encryptedFile)

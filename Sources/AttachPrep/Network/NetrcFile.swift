@@ -24,11 +24,13 @@ package struct NetrcFile: Sendable, Hashable {
     ///
     /// - Throws: `request.invalid` when it cannot be read or is invalid.
     package init(path: String) throws(AttachPrepError) {
-        guard let text = SmallFile.text(of: path, bytesMax: Limits.netrcBytesMax + 1) else {
-            throw .invalidNetrc("\(path) cannot be read; check its path and permissions.")
-        }
-        guard text.utf8.count <= Limits.netrcBytesMax else {
-            throw .invalidNetrc("\(path) is over the limit of \(Limits.netrcBytesMax.grouped) bytes; shorten it.")
+        let text: String
+        do { text = try SmallFile.text(of: path, bytesMax: Limits.netrcBytesMax) } catch {
+            switch error {
+            case .unreadable, .notRegular: throw .invalidNetrc("\(path) cannot be read; check its path and permissions.")
+            case .tooLarge:
+                throw .invalidNetrc("\(path) is over the limit of \(Limits.netrcBytesMax.grouped) bytes; shorten it.")
+            }
         }
         try self.init(text)
     }

@@ -113,7 +113,7 @@ public final class WebhookSecrets: Sendable {
     }
 
     private static func read(file: String) throws(AttachPrepError) -> [WebhookSecret] {
-        guard let entries = SmallFile.entries(of: file, bytesMax: fileBytesMax) else {
+        guard let entries = try? SmallFile.entries(of: file, bytesMax: fileBytesMax) else {
             throw AttachPrepError(
                 .requestInvalid,
                 "The file of webhook secrets cannot be read, or is larger than \(fileBytesMax.grouped) bytes; "

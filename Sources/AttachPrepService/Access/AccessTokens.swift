@@ -109,7 +109,8 @@ package struct TokenFile: Sendable {
 
     /// Nil if the file cannot be read or is larger than `tokenFileBytesMax`.
     package static func tokens(in path: String) -> [String]? {
-        SmallFile.entries(of: path, bytesMax: Limits.tokenFileBytesMax)?.map { String($0.prefix { !$0.isWhitespace }) }
+        (try? SmallFile.entries(of: path, bytesMax: Limits.tokenFileBytesMax))?
+            .map { String($0.prefix { !$0.isWhitespace }) }
     }
 
     /// Identifies the version of the file; nil if it does not exist.

@@ -29,7 +29,7 @@ struct ConfigurationFile: Sendable {
     ///
     /// - Throws: `request.invalid`, with a message that names the file, the line, and what to do.
     init(_ path: String) throws {
-        try self.init(bytes: BoundedFile.content(of: path, max: Limits.configurationFileBytesMax), path: path)
+        try self.init(bytes: ConfigurationBytes.read(path), path: path)
     }
 
     /// - Parameter path: for messages.
@@ -151,37 +151,23 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-/// Reads a regular file whose size is limited.
-private enum BoundedFile {
-    static func content(of path: String, max: Int) throws -> [UInt8] {
-        // O_NONBLOCK: a named pipe without a writer would block.
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw error(path, reason(errno)) }
-        defer { Glibc.close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw error(path, reason(errno)) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw error(path, status.st_mode & S_IFMT == S_IFDIR ? "is a folder; name a file" : "is not a regular file")
+/// Reads the file of `--config`.
+private enum ConfigurationBytes {
+    /// - Throws: `request.invalid`; also for a pipe, which a reload could not read again.
+    static func read(_ path: String) throws(AttachPrepError) -> [UInt8] {
+        do { return try SmallFile.bytes(of: path, bytesMax: Limits.configurationFileBytesMax, isRegular: true) } catch {
+            throw AttachPrepError(.requestInvalid, "The configuration file \(path) \(reason(error)).")
         }
-        // One byte more than allowed, so that a file that grows meanwhile is noticed.
-        let limit = max + 1  // Bounded: a constant.
-        let bytes: [UInt8]
-        do { bytes = try FileIO.bytes(descriptor, at: 0, count: limit) } catch {
-            throw Self.error(path, reason(error.code))
-        }
-        guard bytes.count <= max else { throw error(path, "is larger than \(max) bytes; shorten it") }
-        return bytes
     }
 
-    private static func error(_ path: String, _ reason: String) -> AttachPrepError {
-        AttachPrepError(.requestInvalid, "The configuration file \(path) \(reason).")
-    }
-
-    private static func reason(_ code: CInt) -> String {
-        switch code {
-        case ENOENT, ENOTDIR: "does not exist; correct its path"
-        case EACCES: "is not readable by this user; correct its permissions"
-        default: "cannot be read (error \(code))"
+    private static func reason(_ error: SmallFileError) -> String {
+        switch error {
+        case .tooLarge: "is larger than \(Limits.configurationFileBytesMax) bytes; shorten it"
+        case .notRegular: "is not a regular file"
+        case .unreadable(ENOENT), .unreadable(ENOTDIR): "does not exist; correct its path"
+        case .unreadable(EACCES): "is not readable by this user; correct its permissions"
+        case .unreadable(EISDIR): "is a folder; name a file"
+        case .unreadable(let code): "cannot be read (error \(code))"
         }
     }
 }

@@ -227,15 +227,12 @@ extension SettingReader {
     }
 
     private static func content(of path: String) throws -> String {
-        let bytesMax = Limits.tokenFileBytesMax
-        // Bounded: a constant.
-        guard let bytes = SmallFile.bytes(of: path, bytesMax: bytesMax + 1) else {
-            throw AttachPrepError(.requestInvalid, "The file is not readable.")
+        do { return try SmallFile.text(of: path, bytesMax: Limits.tokenFileBytesMax) } catch {
+            throw AttachPrepError(
+                .requestInvalid,
+                error == .tooLarge
+                    ? "The file exceeds \(Limits.tokenFileBytesMax) bytes." : "The file is not readable.")
         }
-        guard bytes.count <= bytesMax else {
-            throw AttachPrepError(.requestInvalid, "The file exceeds \(bytesMax) bytes.")
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Adds the setting's flag or variable to the message of an error.

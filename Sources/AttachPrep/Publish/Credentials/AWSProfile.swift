@@ -29,7 +29,7 @@ final class AWSProfileReader: Sendable {
         return cached.withLock { cached in
             if let cached, cached.stamps == stamps { return cached.profile }
             let files = paths.map {
-                AWSProfileFile(SmallFile.text(of: $0, bytesMax: Limits.profileFileBytesMax) ?? "")
+                AWSProfileFile((try? SmallFile.text(of: $0, bytesMax: Limits.profileFileBytesMax)) ?? "")
             }
             let profile = AWSProfile(
                 AWSProfile.name(in: environment).name, credentials: files[0], configuration: files[1])

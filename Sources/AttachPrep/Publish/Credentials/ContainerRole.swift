@@ -52,9 +52,14 @@ struct ContainerRole: Sendable, Hashable {
     private static func token(_ environment: [String: String]) throws(AttachPrepError) -> String? {
         var token = environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN")
         if let file = environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
-            token = SmallFile.text(of: file, bytesMax: Limits.containerTokenBytesMax + 1)
-            guard let text = token else { throw invalid("the token file \(file) cannot be read") }
             // Editors and `echo` end a file with a line break.
+            let text: String
+            do { text = try SmallFile.text(of: file, bytesMax: Limits.containerTokenBytesMax) } catch {
+                throw invalid(
+                    error == .tooLarge
+                        ? "the token file \(file) exceeds \(Limits.containerTokenBytesMax.grouped) bytes"
+                        : "the token file \(file) cannot be read")
+            }
             token = text.last?.isNewline == true ? String(text.dropLast()) : text
         }
         guard let token else { return nil }

@@ -47,20 +47,23 @@ struct WebIdentityRole: Sendable, Hashable {
     func credentials(_ client: CredentialClient) async throws -> IssuedCredentials {
         let host = (try? WebAddress(endpoint).host) ?? "STS"
         let service = "the token service \(host)"
-        let text = SmallFile.text(of: tokenFile, bytesMax: Limits.webIdentityTokenBytesMax + 1)
-        guard let text else {
-            throw Self.invalid("the token file \(tokenFile) cannot be read", "check AWS_WEB_IDENTITY_TOKEN_FILE")
+        let token: String
+        do {
+            token = String(
+                try SmallFile.text(of: tokenFile, bytesMax: Limits.webIdentityTokenBytesMax).trimmingWhitespace)
+        } catch {
+            let reason =
+                error == .tooLarge
+                ? "exceeds \(Limits.webIdentityTokenBytesMax.grouped) bytes" : "cannot be read"
+            throw Self.invalid("the token file \(tokenFile) \(reason)", "check AWS_WEB_IDENTITY_TOKEN_FILE")
         }
-        let token = text.trimmingWhitespace
-        guard !token.isEmpty, text.utf8.count <= Limits.webIdentityTokenBytesMax else {
-            throw Self.invalid(
-                "the token file \(tokenFile) is empty or exceeds \(Limits.webIdentityTokenBytesMax.grouped) bytes",
-                "check AWS_WEB_IDENTITY_TOKEN_FILE")
+        guard !token.isEmpty else {
+            throw Self.invalid("the token file \(tokenFile) is empty", "check AWS_WEB_IDENTITY_TOKEN_FILE")
         }
         let fields = [
             ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", roleARN),
             ("RoleSessionName", sessionName ?? "attachprep-\(Int(clamping: Date.now.timeIntervalSince1970))"),
-            ("WebIdentityToken", String(token)),
+            ("WebIdentityToken", token),
         ]
         let body = fields.map { "\($0)=\(PercentEncoding.encoded($1))" }.joined(separator: "&")
         let response = try await client.send(
