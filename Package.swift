@@ -223,7 +223,8 @@ let package = Package(
         .executableTarget(
             name: "AttachPrepCommand",
             dependencies: [
-                "AttachPrepPages", "AttachPrepService", "SQLiteQueue", "JetStreamQueue", "SafeArithmetic", "CBuild",
+                "AttachPrepPages", "AttachPrepService", "SQLiteQueue", "JetStreamQueue", "FileIO", "SafeArithmetic",
+                "CBuild",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

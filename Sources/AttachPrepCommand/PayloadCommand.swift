@@ -60,8 +60,7 @@ struct PayloadCommand: AsyncParsableCommand {
         guard let file, !payload.listDialects else {
             return StandardStreams.result(DialectTable.table)
         }
-        let bytes = try InputFile(path: file, name: "payload", remedy: "a JSON file")
-            .bytes(max: Limits.payloadLinesBytesMax)
+        let bytes = try InputFile(path: file, name: "payload", remedy: "a JSON file").bytes()
         if payload.lines || PayloadLines.isDetected(in: bytes) {
             try await run(lines: PayloadLines.lines(of: bytes))
         } else {

@@ -1,4 +1,3 @@
-import AttachPrepModel
 import RichPush
 
 /// Payloads as JSON Lines: one payload, or one array of payloads, a line.
@@ -38,9 +37,4 @@ enum PayloadLines {
         while let last = line.last, JSONParser.isWhitespace(last) { line.removeLast() }
         return Array(line)
     }
-}
-
-extension Limits {
-    /// Bytes of JSON Lines that are read: 100,000 payloads of 2.5 KB.
-    static let payloadLinesBytesMax = 256_000_000
 }

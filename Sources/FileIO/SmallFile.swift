@@ -16,6 +16,11 @@ package enum SmallFile {
         guard descriptor >= 0 else { throw .unreadable(code: errno) }
         defer { close(descriptor) }
         if isRegular { try checkKind(descriptor) }
+        return try bytes(from: descriptor, bytesMax: bytesMax)
+    }
+
+    /// The bytes up to the end of a file or pipe, from the descriptor's offset.
+    package static func bytes(from descriptor: CInt, bytesMax: Int) throws(SmallFileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {

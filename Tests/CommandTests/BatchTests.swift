@@ -53,6 +53,15 @@ import Testing
         #expect(result.errorText.contains("is not text; to prepare the file itself, use attachprep prepare."))
     }
 
+    @Test(arguments: [("batch", "list"), ("payload", "payload")])
+    func `A list that does not fit in memory is rejected, not read in part`(command: String, name: String) async throws {
+        let path = try bench.folder.write([10], to: "large")
+        try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 256_000_001)
+        let result = try await bench.command(bench.arguments(command, [path])).run()
+        #expect(result.exitCode == 2 && result.text == "")
+        #expect(result.errorText.contains("The \(name) \(path) is over the limit of 256,000,000 bytes; split it"))
+    }
+
     @Test func `A batch continues after failures and exits with 1`() async throws {
         let result = try await bench.batch([
             server.url("/nowhere.jpg"), server.url("/picture.jpg"), "{", server.url("/grid.jpg"), "ftp://a/b",

@@ -55,7 +55,7 @@ enum Modules {
         "AttachPrepCommand": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
             "AttachPrepJobs", "SQLiteQueue",
-            "JetStreamQueue", "AttachPrepPages", "AttachPrepService", "CBuild",
+            "JetStreamQueue", "AttachPrepPages", "AttachPrepService", "FileIO", "CBuild",
         ],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
         "Shaping": ["RichPush", "AttachPrepModel"],
@@ -75,7 +75,6 @@ enum Modules {
     /// Modules of other packages, and the modules that may import them.
     static let dependencies: [String: Set<String>] = [
         "ArgumentParser": ["AttachPrepCommand"],
-        "Configuration": ["AttachPrepService"],
         "Crypto": [
             "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
         ],

@@ -1,6 +1,9 @@
 import ArgumentParser
+import AttachPrepModel
 import AttachPrepService
+import FileIO
 import Glibc
+import RichPush
 import Synchronization
 
 /// Results on standard output, everything else on standard error.
@@ -142,22 +145,26 @@ struct InputFile {
     /// What to give instead, for error messages: `a file of sources`.
     let remedy: String
 
-    /// The content. Reading stops after exceeding `bytesMax`, so that the caller can detect a file that is too large.
+    /// The content.
     ///
-    /// - Throws: `ValidationError` if it cannot be read.
-    func bytes(max bytesMax: Int = .max) throws -> [UInt8] {
+    /// - Throws: `ValidationError` if it cannot be read or is too large.
+    func bytes() throws -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw ValidationError("Cannot open the \(name) \(path); check its path.") }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= bytesMax {
-            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw ValidationError("Cannot read the \(name) \(path); give \(remedy).") }
-            guard count > 0 else { break }
-            bytes += chunk.prefix(count)
+        do {
+            return try SmallFile.bytes(from: descriptor, bytesMax: Limits.inputFileBytesMax)
+        } catch .tooLarge {
+            throw ValidationError(
+                "The \(name) \(path) is over the limit of \(Limits.inputFileBytesMax.grouped) bytes; split it, or give "
+                    + "\(remedy).")
+        } catch {
+            throw ValidationError("Cannot read the \(name) \(path); give \(remedy).")
         }
-        return bytes
     }
+}
+
+extension Limits {
+    /// Bytes of a list of sources or of payloads, which is held in memory: 100,000 payloads of 2.5 KB.
+    static let inputFileBytesMax = 256_000_000
 }
