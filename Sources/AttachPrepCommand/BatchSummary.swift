@@ -62,7 +62,7 @@ struct BatchSummary {
             columns: [TextTable.Column(title: "")]
                 + outcomes.map { TextTable.Column(title: $0.rawValue, isNumber: true, width: Self.numberWidth) },
             rows: rows,
-            concessions: outcomes.map { .narrow($0.rawValue, to: $0.rawValue.count) }
+            narrowingSteps: outcomes.map { .narrow($0.rawValue, to: $0.rawValue.count) }
                 + empty.reversed().map { .leaveOut($0.rawValue) }, hasHeadInFiles: true)
     }
 

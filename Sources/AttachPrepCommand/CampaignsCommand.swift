@@ -53,7 +53,7 @@ enum CampaignTable {
                 + numbers.map { TextTable.Column(title: $0, isNumber: true, width: 10) }
                 + [TextTable.Column(title: "last sent")],
             rows: campaigns.map(row),
-            concessions: numbers.map { .narrow($0, to: $0.count) }
+            narrowingSteps: numbers.map { .narrow($0, to: $0.count) }
                 + [
                     .leaveOut("last sent"), .leaveOut("text"), .leaveOut("thumbnail"), .leaveOut("p50"),
                     .narrow("campaign", to: 16), .leaveOut("attached"), .leaveOut("p95"), .narrow("campaign", to: 8),

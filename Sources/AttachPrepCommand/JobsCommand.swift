@@ -194,17 +194,17 @@ enum JobTable {
                 TextTable.Column(title: "source", isAddress: true),
             ],
             rows: jobs.map(row),
-            concessions: isNamed ? concessionsWithIDs : [.leaveOut("id")] + concessions, hasHeadInFiles: true)
+            narrowingSteps: isNamed ? narrowingStepsWithIDs : [.leaveOut("id")] + narrowingSteps, hasHeadInFiles: true)
     }
 
     /// Job IDs are for copying, so they are narrowed last.
-    private static let concessions: [TextTable.Concession] = [
+    private static let narrowingSteps: [TextTable.NarrowingStep] = [
         .narrow("source", to: 20), .leaveOut("tries"), .leaveOut("created"), .narrow("source", to: 12),
         .narrow("result", to: 12), .leaveOut("result"), .narrow("job", to: 13), .narrow("source", to: 1),
     ]
 
     /// If jobs have IDs given by the caller, the source is omitted first.
-    private static let concessionsWithIDs: [TextTable.Concession] = [
+    private static let narrowingStepsWithIDs: [TextTable.NarrowingStep] = [
         .narrow("source", to: 20), .leaveOut("tries"), .leaveOut("created"), .narrow("source", to: 12),
         .narrow("id", to: 20), .leaveOut("source"), .narrow("result", to: 12), .narrow("id", to: 12),
         .leaveOut("result"), .narrow("job", to: 13), .narrow("id", to: 1),
@@ -239,7 +239,9 @@ enum WorkerTable {
                     StyledText(worker.reportedAt, .dim), StyledText(worker.draining ? "draining" : "working"),
                 ]
             },
-            concessions: [.leaveOut("started"), .leaveOut("slots"), .narrow("worker", to: 12), .leaveOut("reported")],
+            narrowingSteps: [
+                .leaveOut("started"), .leaveOut("slots"), .narrow("worker", to: 12), .leaveOut("reported"),
+            ],
             hasHeadInFiles: true)
     }
 }

@@ -90,7 +90,7 @@ enum DialectTable {
                     StyledText(locations(of: dialect).joined(separator: ", ")),
                 ]
             },
-            concessions: [
+            narrowingSteps: [
                 .narrow("media", to: 20), .narrow("service", to: 12), .leaveOut("service"), .narrow("media", to: 10),
             ])
     }

@@ -113,7 +113,7 @@ struct QuarantineRow: Encodable {
                 + [TextTable.Column(title: "source", isAddress: true)],
             rows: rows.map(\.cells),
             // The first digits of a digest are enough to lift it.
-            concessions: [
+            narrowingSteps: [
                 .narrow("content", to: 16), .narrow("source", to: 24), .narrow("ending", to: 16), .leaveOut("last"),
                 .narrow("source", to: 12), .leaveOut("ending"), .narrow("content", to: 9), .narrow("source", to: 1),
             ])

@@ -78,7 +78,7 @@ extension WebhookSummary {
                 TextTable.Column(title: "receiver", isAddress: true), TextTable.Column(title: "answer"),
             ],
             rows: rows.map(\.cells),
-            concessions: [
+            narrowingSteps: [
                 .narrow("receiver", to: 24), .leaveOut("created"), .leaveOut("tries"), .narrow("receiver", to: 16),
                 .narrow("answer", to: 12), .leaveOut("event"), .narrow("webhook", to: 13), .leaveOut("answer"),
                 .narrow("receiver", to: 1),

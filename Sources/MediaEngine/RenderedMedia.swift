@@ -13,14 +13,14 @@ public struct RenderedMedia: Codable, Sendable, Hashable {
     /// The part that was cut out, in the upright image.
     public var clippingRect: ClippingRect?
     /// Sentences about what a rendition gave up, for the manifest's reasons.
-    public var concessions: [String]
+    public var reductions: [String]
     /// Warnings for the caller.
     public var warnings: [PreparationWarning]
     /// Whether the time budget forced less than was requested.
     public var isDegraded: Bool
 
     public init() {
-        concessions = []
+        reductions = []
         warnings = []
         isDegraded = false
     }

@@ -99,11 +99,11 @@ struct PlaylistDownloads {
         _ address: WebAddress, into file: CInt, bytesMax: Int, tooLarge: AttachPrepError, range: ResourceRange? = nil,
         offset: Int = 0
     ) async throws -> DownloadedFile {
-        var order = DownloadRequest(
+        var download = DownloadRequest(
             url: address.text, headers: request.headers(for: address, from: origin), bytesMax: Limits.clipBytesMax,
             deadline: deadline)
-        (order.range, order.fileOffset) = (range, offset)
-        let found = try await downloader.download(order, into: file) { _, _ in
+        (download.range, download.fileOffset) = (range, offset)
+        let found = try await downloader.download(download, into: file) { _, _ in
             .accepted(bytesMax: bytesMax, tooLarge: tooLarge)
         }
         timings.add(found.timings)

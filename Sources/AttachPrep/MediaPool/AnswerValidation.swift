@@ -97,7 +97,7 @@ struct AnswerValidation {
             case nil: break
             }
         }
-        try Self.expect(.list, media.concessions.count, media.warnings.count)
+        try Self.expect(.list, media.reductions.count, media.warnings.count)
         return media.bounded
     }
 

@@ -316,7 +316,7 @@ extension InspectedMedia {
 extension RenderedMedia {
     var bounded: RenderedMedia {
         var media = self
-        media.concessions = concessions.map(\.boundedSentence)
+        media.reductions = reductions.map(\.boundedSentence)
         media.warnings = warnings.map { PreparationWarning($0.code, $0.message.boundedSentence) }
         return media
     }

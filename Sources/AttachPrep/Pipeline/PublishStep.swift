@@ -17,7 +17,7 @@ struct PublishStep: Sendable {
         var manifest = manifest
         manifest.outcome = outcome
         // Bounded: array concatenation.
-        manifest.reasons = reasons + renditions.concessions + fallbackReason(manifest.source.tried)
+        manifest.reasons = reasons + renditions.reductions + fallbackReason(manifest.source.tried)
         manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
         manifest.attachment = attachment

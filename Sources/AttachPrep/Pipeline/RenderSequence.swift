@@ -135,7 +135,7 @@ struct RenderSequence: Sendable {
         // No file smaller than the source could be made.
         case .limitExceeded:
             guard let type = plan.originalType else { throw error }
-            renditions.concessions.append("no smaller file than the source could be made")
+            renditions.reductions.append("no smaller file than the source could be made")
             renditions.delivery = .source(type)
             return renditions
         default: throw error

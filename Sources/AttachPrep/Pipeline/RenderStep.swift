@@ -67,7 +67,7 @@ struct RenderStep: Sendable {
         renditions.sourcePosition = rendered.sourcePosition
         renditions.attachmentPosition = rendered.attachmentPosition
         renditions.clippingRect = rendered.clippingRect
-        renditions.concessions = rendered.concessions
+        renditions.reductions = rendered.reductions
         renditions.warnings = rendered.warnings
         renditions.isDegraded = rendered.isDegraded
         return renditions
@@ -102,7 +102,7 @@ struct Renditions: Sendable {
     var attachmentPosition: MediaPosition?
     /// The part that was cut out, in the upright image.
     var clippingRect: ClippingRect?
-    var concessions: [String] = []
+    var reductions: [String] = []
     var warnings: [PreparationWarning] = []
     /// Whether the time budget forced less than was requested.
     var isDegraded = false
@@ -124,7 +124,7 @@ struct Renditions: Sendable {
     /// Marks the result as degraded, adds the warning once, and records the consequence.
     mutating func markDegraded(_ sentence: String) {
         isDegraded = true
-        concessions.append(sentence)
+        reductions.append(sentence)
         if warnings.contains(where: { $0.code == .deadlineDegraded }) { return }
         warnings.append(PreparationWarning(.deadlineDegraded, "The time budget allowed less than was requested."))
     }
@@ -138,7 +138,7 @@ struct Renditions: Sendable {
         attachmentPosition = later.attachmentPosition ?? attachmentPosition
         clippingRect = clippingRect ?? later.clippingRect
         // Bounded: array concatenation.
-        concessions += later.concessions
+        reductions += later.reductions
         for warning in later.warnings where !warnings.contains(where: { $0.code == warning.code }) {
             warnings.append(warning)
         }

@@ -11,7 +11,7 @@ struct TextTable: Sendable {
     }
 
     /// A way to reduce the table's width for a narrow terminal.
-    enum Concession: Sendable {
+    enum NarrowingStep: Sendable {
         /// Narrows a column, at most to this width.
         case narrow(String, to: Int)
         case leaveOut(String)
@@ -20,7 +20,7 @@ struct TextTable: Sendable {
     let columns: [Column]
     let rows: [[StyledText]]
     /// Applied in this order until the table fits.
-    let concessions: [Concession]
+    let narrowingSteps: [NarrowingStep]
     /// Whether the heading is printed to files and pipes, too; programs may rely on it.
     var hasHeadInFiles = false
 
@@ -46,11 +46,11 @@ struct TextTable: Sendable {
             rows.map { $0[index].columns }.reduce(columns[index].width, max)
         }
         guard let available else { return widths }
-        for concession in concessions {
+        for step in narrowingSteps {
             let shown = widths.compactMap { $0 }
             let excess = shown.reduce(0, +) + (shown.count - 1) * Self.gap - available
             guard excess > 0 else { break }
-            switch concession {
+            switch step {
             case .narrow(let title, let minimum):
                 guard let index = index(of: title), let width = widths[index], width > minimum else { continue }
                 widths[index] = max(minimum, width - excess)

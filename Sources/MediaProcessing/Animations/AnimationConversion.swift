@@ -70,7 +70,7 @@ struct AnimationConversion {
             rendered.sourcePosition = .frame(number)
         }
         let report = AnimationReport(found, facts, bytesMax: rendition.bytesMax)
-        rendered.concessions = report.concessions
+        rendered.reductions = report.reductions
         rendered.warnings = report.warnings
         rendered.isDegraded = found.isTimeLimited
         return rendered
@@ -110,9 +110,9 @@ struct AnimationFacts {
     }
 }
 
-/// The manifest's concessions and warnings for a converted animation.
+/// The manifest's reductions and warnings for a converted animation.
 struct AnimationReport {
-    private(set) var concessions: [String] = []
+    private(set) var reductions: [String] = []
     private(set) var warnings: [PreparationWarning] = []
 
     init(_ found: AnimationSearch.Found, _ facts: AnimationFacts, bytesMax: Int) {
@@ -121,12 +121,12 @@ struct AnimationReport {
         let (frames, all) = (found.entries.count, facts.delays.count)
         if step.tolerance > 0 {
             let most = Int(clamping: step.tolerance.rounded(.up))
-            concessions.append("pixel values may differ by up to \(most) of 255 \(goal)")
+            reductions.append("pixel values may differ by up to \(most) of 255 \(goal)")
         }
-        if step.colors < 256 { concessions.append("palettes were reduced to \(step.colors) colors \(goal)") }
-        if step.rate != .all { concessions.append("\(all - frames) of \(all) frames were dropped \(goal)") }
+        if step.colors < 256 { reductions.append("palettes were reduced to \(step.colors) colors \(goal)") }
+        if step.rate != .all { reductions.append("\(all - frames) of \(all) frames were dropped \(goal)") }
         if step.scale < 1 {
-            concessions.append("the animation was reduced to \(found.width) x \(found.height) pixels \(goal)")
+            reductions.append("the animation was reduced to \(found.width) x \(found.height) pixels \(goal)")
         }
         if found.entries.count < facts.delays.count {
             warnings.append(

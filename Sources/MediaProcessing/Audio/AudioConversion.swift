@@ -40,7 +40,7 @@ struct AudioConversion {
         let fitted = try readingMedia(fitting.run)
         var media = rendered(fitted.bytes, seconds: fitted.seconds)
         let report = AudioReport(source: source, bytesMax: file.bytesMax, full: ladder.full, fitted: fitted)
-        media.concessions = report.concessions
+        media.reductions = report.reductions
         // Bounded: array concatenation.
         media.warnings += report.warnings
         media.isDegraded = report.isDegraded
@@ -129,7 +129,7 @@ struct AudioReport {
     private var rung: AudioLadder.Rung { fitted.encoded.rung }
 
     /// Reductions, for the manifest's reasons.
-    var concessions: [String] {
+    var reductions: [String] {
         var sentences: [String] = []
         let limit = "to fit \(bytesMax.grouped) bytes"
         if source.stream.channels > 2 {

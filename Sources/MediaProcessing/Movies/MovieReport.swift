@@ -55,7 +55,7 @@ struct QualityReductions {
     private static let cutSecondsMin = 0.25
 
     let bytesMax: Int
-    private(set) var concessions: [String] = []
+    private(set) var reductions: [String] = []
     private(set) var warnings: [PreparationWarning] = []
     private(set) var isDegraded = false
 
@@ -66,9 +66,9 @@ struct QualityReductions {
     /// Records how the audio was written.
     mutating func record(audio: MoviePlan.Audio, full: AudioEncoderSettings?) {
         guard case .encoded(let settings) = audio, let full else { return }
-        if settings.channels < full.channels { concessions.append("stereo audio was mixed down to mono \(limit)") }
+        if settings.channels < full.channels { reductions.append("stereo audio was mixed down to mono \(limit)") }
         if settings.bitRate < full.bitRate {
-            concessions.append("the audio bit rate was lowered to \(settings.bitRate / 1_000) kbit/s \(limit)")
+            reductions.append("the audio bit rate was lowered to \(settings.bitRate / 1_000) kbit/s \(limit)")
         }
     }
 
@@ -77,15 +77,15 @@ struct QualityReductions {
         isDegraded = choice.isForcedByTime || written.stoppedAt != nil
         let why = choice.isForcedByTime ? "because time ran short" : limit
         if choice.shape != estimate.shape {
-            concessions.append("the video was reduced to \(choice.shape.text) pixels \(why)")
+            reductions.append("the video was reduced to \(choice.shape.text) pixels \(why)")
         }
         if let rate = choice.frameRateMax, rate < min(estimate.frameRate, estimate.frameRateMax) * 0.98 {
-            concessions.append("the frame rate was lowered to \(Int(clamping: rate.rounded())) frames/s \(why)")
+            reductions.append("the frame rate was lowered to \(Int(clamping: rate.rounded())) frames/s \(why)")
         }
         if choice.skipping != .none {
             let which =
                 choice.skipping == .keyframesOnly ? "all frames except keyframes" : "frames that no other frame needs"
-            concessions.append("\(which) were dropped because time ran short")
+            reductions.append("\(which) were dropped because time ran short")
             warnings.append(PreparationWarning(.framesDropped, "Frames were dropped because time ran short."))
         }
         if let rateController = written.rateController, rateController.quality > estimate.qualityBest + 0.5,
@@ -93,7 +93,7 @@ struct QualityReductions {
         {
             // Bounded: floating point, until it is clamped.
             let rate = Int(clamping: Double(written.videoBytes) * 8 / written.duration / 1_000)
-            concessions.append("the video bit rate was lowered to \(rate.grouped) kbit/s \(limit)")
+            reductions.append("the video bit rate was lowered to \(rate.grouped) kbit/s \(limit)")
         }
     }
 
@@ -103,7 +103,7 @@ struct QualityReductions {
         let isCut = kept < whole - Self.cutSecondsMin
         if isCut {
             let text = "the first \(AudioReport.length(kept)) of \(AudioReport.length(whole)) were kept"
-            concessions.append("\(text) \(isDegraded ? "because time ran short" : limit)")
+            reductions.append("\(text) \(isDegraded ? "because time ran short" : limit)")
             warnings.append(PreparationWarning(.mediaCut, "The movie was cut: \(text)."))
         }
         if isDegraded {
@@ -128,7 +128,7 @@ struct QualityReductions {
         attachment.orientation = orientation
         var media = RenderedMedia()
         media.attachment = attachment
-        media.concessions = concessions
+        media.reductions = reductions
         media.warnings = warnings
         media.isDegraded = isDegraded
         return media

@@ -236,7 +236,7 @@ struct ImageRenderer {
         let image = try reduced(stored, side: side)
         var rendered = try still.render(image)
         if memory.isShort, side != wantedLongSide {
-            rendered.concessions.insert(
+            rendered.reductions.insert(
                 "the image was reduced to \(image.width) x \(image.height) to fit in memory", at: 0)
         }
         return rendered

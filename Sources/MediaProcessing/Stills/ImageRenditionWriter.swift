@@ -44,8 +44,8 @@ struct ImageRenditionWriter {
         let result = try ladder.encode(image)
         rendered.attachment = RenderedAttachment(try write(result.still, to: .attachment))
         // Bounded: array concatenation.
-        rendered.concessions += result.concessions
-        if pace.isShort, !result.concessions.isEmpty { rendered.degrade("The image was encoded in less detail") }
+        rendered.reductions += result.reductions
+        if pace.isShort, !result.reductions.isEmpty { rendered.degrade("The image was encoded in less detail") }
     }
 
     private static func part(_ choice: CropChoice, of image: Image) throws -> ClippingRect {

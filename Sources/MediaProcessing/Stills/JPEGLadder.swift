@@ -35,7 +35,7 @@ struct JPEGLadder {
         let start = try affordable(image)
         let whole = try encode(start, full)
         if whole.count <= bytesMax {
-            return LadderResult(still: EncodedImage(.jpeg, whole, of: start), concessions: sizeNote(start, image))
+            return LadderResult(still: EncodedImage(.jpeg, whole, of: start), reductions: sizeNote(start, image))
         }
         var curve = JPEGCurve()
         // Halved chroma takes about four fifths of the bytes.
@@ -141,7 +141,7 @@ struct JPEGLadder {
         return LadderResult(
             still: EncodedImage(.jpeg, found.bytes, of: image),
             // Bounded: array concatenation.
-            concessions: sizeNote(image, original) + (found.quality < full.quality ? [note] : []))
+            reductions: sizeNote(image, original) + (found.quality < full.quality ? [note] : []))
     }
 
     private func sizeNote(_ image: Image, _ original: Image) -> [String] {
@@ -157,7 +157,7 @@ extension JPEGEncoding {
     }
 }
 
-/// Describes a reduction of size for `concessions`.
+/// Describes a reduction of size for `reductions`.
 func reducedNote(_ image: Image, _ bytesMax: Int) -> String {
     "the image was reduced to \(image.width) x \(image.height) to fit \(bytesText(bytesMax))"
 }

@@ -33,7 +33,7 @@ struct PNGLadder {
         if let exact, exact.count <= bytesMax {
             return LadderResult(
                 still: EncodedImage(.png, exact, of: image),
-                concessions: wasOver ? ["the PNG was losslessly recompressed to fit \(bytesText(bytesMax))"] : [])
+                reductions: wasOver ? ["the PNG was losslessly recompressed to fit \(bytesText(bytesMax))"] : [])
         }
         if let found = try palette(image) ?? smallerExact(image, known: exact?.count) { return found }
         return isTransparent ? try smallPalette(image) : try jpeg(image)
@@ -58,7 +58,7 @@ struct PNGLadder {
         }
         return found.map {
             LadderResult(
-                still: EncodedImage(.png, $0.bytes, of: $0.image), concessions: [reducedNote($0.image, bytesMax)])
+                still: EncodedImage(.png, $0.bytes, of: $0.image), reductions: [reducedNote($0.image, bytesMax)])
         }
     }
 
@@ -95,7 +95,7 @@ struct PNGLadder {
         return LadderResult(
             still: EncodedImage(.png, found.bytes, of: found.image),
             // Bounded: array concatenation.
-            concessions: [paletteNote] + (isReduced ? [reducedNote(found.image, bytesMax)] : []))
+            reductions: [paletteNote] + (isReduced ? [reducedNote(found.image, bytesMax)] : []))
     }
 
     private func affordable(_ image: Image) throws -> Image {
@@ -125,7 +125,7 @@ struct PNGLadder {
     private func jpeg(_ image: Image) throws -> LadderResult {
         let full = JPEGEncoding(quality: StillEncoding.fullQuality, halvesChroma: false)
         var result = try JPEGLadder(bytesMax: bytesMax, full: full, pace: pace).encode(image)
-        result.concessions.insert("the PNG became a JPEG to fit \(bytesText(bytesMax))", at: 0)
+        result.reductions.insert("the PNG became a JPEG to fit \(bytesText(bytesMax))", at: 0)
         return result
     }
 }

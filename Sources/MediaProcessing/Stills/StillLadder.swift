@@ -47,14 +47,14 @@ struct StillLadder {
     }
 }
 
-/// A still encoded below its limit, and the concessions this took.
+/// A still encoded below its limit, and the reductions this took.
 struct LadderResult {
     var still: EncodedImage
     /// Phrases for the manifest's reasons.
-    var concessions: [String]
+    var reductions: [String]
 }
 
-/// A byte count as written in a concession: `10,000,000 bytes`.
+/// A byte count as written in a reduction: `10,000,000 bytes`.
 func bytesText(_ count: Int) -> String { "\(count.grouped) bytes" }
 
 /// Encodes thumbnails and crops in one attempt: as JPEG, or as PNG when a pixel is transparent.

@@ -41,7 +41,7 @@ import Testing
             [StyledText("a1"), StyledText("1"), StyledText("https://cdn.example/cat.jpg")],
             [StyledText("b2"), StyledText("12"), StyledText("https://cdn.example/猫.jpg")],
         ],
-        concessions: [.narrow("source", to: 15), .leaveOut("tries"), .narrow("source", to: 5)])
+        narrowingSteps: [.narrow("source", to: 15), .leaveOut("tries"), .narrow("source", to: 5)])
 
     private func lines(_ columns: Int?) -> [String] {
         Self.table.lines(for: Display(columns: columns)).map(\.plain)

@@ -51,7 +51,7 @@ import Testing
         #expect(written.bytes.count <= bytesMax)
         #expect(written.bytes.count > bytesMax * 80 / 100)
         #expect(written.media.attachment?.bytes == written.bytes.count)
-        #expect(written.media.concessions.contains { $0.contains("to fit \(bytesMax) bytes") })
+        #expect(written.media.reductions.contains { $0.contains("to fit \(bytesMax) bytes") })
         #expect(try written.decodeWarnings() == "")
     }
 

@@ -53,7 +53,7 @@ import Testing
         #expect(abs(probe.duration - 5) < 0.05)
         #expect(try audio.decodeWarnings() == "")
         let mixed = ["the \(channels) channels were mixed down to stereo"]
-        #expect(audio.media.concessions == (channels > 2 ? mixed : []))
+        #expect(audio.media.reductions == (channels > 2 ? mixed : []))
     }
 
     @Test func `Every 5.1 channel except LFE is in the stereo mix`() throws {
@@ -121,17 +121,17 @@ import Testing
         let audio = try render(noise("n.flac", seconds: 15, "-c:a flac"), .flac, bytesMax: bytesMax)
         #expect(try (bytesMax * 85 / 100...bytesMax).contains(audio.bytes))
         #expect(abs(try audio.duration - 15) < 0.05)
-        #expect(audio.media.concessions.contains { $0.hasPrefix("the bit rate was lowered to") })
+        #expect(audio.media.reductions.contains { $0.hasPrefix("the bit rate was lowered to") })
         #expect(try audio.probe().channels == (bytesMax < 130_000 ? 1 : 2))
         #expect(audio.media.warnings == [])
         #expect(try audio.decodeWarnings() == "")
     }
 
-    @Test func `Silence fits a small limit without concessions`() throws {
+    @Test func `Silence fits a small limit without reductions`() throws {
         let file = try GeneratedMedia.file(
             "silence.flac", ["-f", "lavfi", "-i", "anullsrc=d=15:r=44100:cl=stereo", "-c:a", "flac"])
         let audio = try render(file, .flac, bytesMax: 60_000)
-        #expect(audio.media.concessions == [])
+        #expect(audio.media.reductions == [])
         #expect(try audio.probe().channels == 2)
     }
 
@@ -139,7 +139,7 @@ import Testing
         let audio = try render(noise("n.flac", seconds: 15, "-c:a flac"), .flac, bytesMax: 50_000)
         #expect(try (42_500...50_000).contains(audio.bytes))
         #expect(audio.media.warnings.map(\.code) == [.mediaCut])
-        #expect(audio.media.concessions.contains { $0.contains(" of 15 s were kept to fit 50,000 bytes") })
+        #expect(audio.media.reductions.contains { $0.contains(" of 15 s were kept to fit 50,000 bytes") })
         let (end, samples) = (try audio.duration, try audio.samples())
         #expect((6...9).contains(end))
         #expect(samples.loudness(end - 0.2, end) < samples.loudness(1, 3) / 4)
@@ -155,7 +155,7 @@ import Testing
     @Test func `A requested bit rate is met`() throws {
         let audio = try render(noise("n.wav", "-c:a pcm_s16le"), .wave, bitRateMax: 96_000)
         #expect(try (85_000...100_000).contains(audio.bytes * 8 / 5))
-        #expect(audio.media.concessions == [])
+        #expect(audio.media.reductions == [])
     }
 
     @Test func `The bit rate stays low for a source of low bit rate`() throws {
@@ -215,7 +215,7 @@ import Testing
         let expected = try inspect(fixture.file(), as: fixture.format).duration ?? 0
         #expect(abs(probe.duration - expected) < 0.05)
         #expect(try audio.decodeWarnings() == "")
-        #expect(audio.media.concessions == [] && audio.media.warnings == [])
+        #expect(audio.media.reductions == [] && audio.media.warnings == [])
     }
 
     @Test func `A copy over the size limit is encoded instead`() throws {

@@ -20,7 +20,7 @@ import Testing
         #expect(movie.media.attachment?.bytes == bytes)
         #expect(bytes <= limit)
         #expect(bytes >= limit * 85 / 100)
-        #expect(!movie.media.concessions.isEmpty)
+        #expect(!movie.media.reductions.isEmpty)
         #expect(movie.media.warnings.isEmpty)
         #expect(try movie.decodeWarnings() == "")
         #expect(abs((movie.media.attachment?.duration ?? 0) - 4) < 0.05)
@@ -41,7 +41,7 @@ import Testing
             "plain.mkv", "-f lavfi -i color=blue:s=160x120:r=25:d=2 -c:v ffv1".split(separator: " ").map(String.init))
         let movie = try RenderedMovie(source, format: .matroska, bytesMax: 1_000_000)
         #expect(try movie.bytes.count < 50_000)
-        #expect(movie.media.concessions.isEmpty)
+        #expect(movie.media.reductions.isEmpty)
     }
 
     @Test

@@ -115,7 +115,7 @@ struct ImageLimitsTests {
         #expect(still.media.attachment?.width == 1280 && still.media.crop?.width == 100)
     }
 
-    @Test func `An image that does not fit in memory is decoded smaller, with a concession`() throws {
+    @Test func `An image that does not fit in memory is decoded smaller, with a reduction`() throws {
         let file = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString)-large.jpg").path
         // A rotated image is in memory twice.
         try GeneratedMedia.run("vips", ["black", file, "10000", "8000"])
@@ -133,6 +133,6 @@ struct ImageLimitsTests {
             try #require(still.media.attachment?.width), try #require(still.media.attachment?.height)
         )
         #expect(width < 8_000 && abs(width * 10_000 - height * 8_000) < 20_000)
-        #expect(still.media.concessions.first?.contains("to fit in memory") == true)
+        #expect(still.media.reductions.first?.contains("to fit in memory") == true)
     }
 }

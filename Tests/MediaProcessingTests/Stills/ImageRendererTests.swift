@@ -129,13 +129,13 @@ struct ImageRendererTests {
         _ = try RenderedStill(file, format: format)
     }
 
-    @Test func `A still over its limit loses quality first, with a concession`() throws {
+    @Test func `A still over its limit loses quality first, with a reduction`() throws {
         var request = RenderRequest(format: .tiff, frameSelection: .still)
         request.attachment = .still(StillRendition(bytesMax: 36_000))
         let still = try RenderedStill(StillFixture.sample("grid.tiff"), request)
         let attachment = try #require(still.media.attachment)
         #expect(attachment.bytes <= 36_000 && attachment.width == 800)
-        #expect(still.media.concessions.count == 1)
+        #expect(still.media.reductions.count == 1)
         #expect(SampleMotif.cells(in: try still.image(.attachment)) == motif)
     }
 

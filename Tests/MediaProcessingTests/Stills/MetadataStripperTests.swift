@@ -69,7 +69,7 @@ struct MetadataStripperTests {
         let file = try Self.jpeg(Self.secrets + [profile], tail: plain)
         let still = try Self.rendered(file, .jpeg)
         #expect(try still.bytes(.attachment) == Array(plain[..<2] + profile + plain[2...]))
-        #expect(still.media.concessions.isEmpty)
+        #expect(still.media.reductions.isEmpty)
         #expect(still.media.attachment?.width == 800 && still.media.attachment?.type == .jpeg)
     }
 

@@ -44,8 +44,8 @@ struct PNGLadderTests {
         let still = try Self.shrunk(file, bytesMax: try Self.size(file) / 3)
         let attachment = try #require(still.media.attachment)
         #expect(attachment.type == .png && attachment.width == 1600)
-        #expect(still.media.concessions.count == 1)
-        #expect(still.media.concessions.first?.contains("losslessly") == true)
+        #expect(still.media.reductions.count == 1)
+        #expect(still.media.reductions.first?.contains("losslessly") == true)
         #expect(try still.image(.attachment).bytes == TestImage(decoding: file).bytes)
     }
 
@@ -76,7 +76,7 @@ struct PNGLadderTests {
         let still = try Self.shrunk(file, bytesMax: lossless * 6 / 10)
         let attachment = try #require(still.media.attachment)
         #expect(attachment.type == .png && attachment.width == 1800)
-        #expect(still.media.concessions.contains { $0.contains("palette of 256") })
+        #expect(still.media.reductions.contains { $0.contains("palette of 256") })
         #expect(try ImageDistance(still.image(.attachment), TestImage(decoding: file)).mean < 1)
     }
 
@@ -88,14 +88,14 @@ struct PNGLadderTests {
         let width = try #require(attachment.width)
         #expect(attachment.type == .png && width >= 1280 && width < 2000)
         #expect(attachment.bytes >= lossless * 6 / 10 * 85 / 100 && attachment.bytes <= lossless * 6 / 10)
-        #expect(still.media.concessions.contains { $0.contains("reduced to \(width) x") })
+        #expect(still.media.reductions.contains { $0.contains("reduced to \(width) x") })
     }
 
-    @Test func `An opaque PNG becomes a JPEG last, with a concession`() throws {
+    @Test func `An opaque PNG becomes a JPEG last, with a reduction`() throws {
         let file = try Self.photograph("last.png")
         let still = try Self.shrunk(file, bytesMax: 500_000)
         let attachment = try #require(still.media.attachment)
         #expect(attachment.type == .jpeg && attachment.bytes <= 500_000 && attachment.bytes > 425_000)
-        #expect(still.media.concessions.first?.contains("became a JPEG") == true)
+        #expect(still.media.reductions.first?.contains("became a JPEG") == true)
     }
 }

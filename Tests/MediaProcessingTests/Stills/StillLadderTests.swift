@@ -38,15 +38,15 @@ struct StillLadderTests {
         #expect(try still.bytes(.attachment).count == attachment.bytes)
         #expect(attachment.bytes <= bytesMax)
         #expect(
-            attachment.bytes >= bytesMax * 85 / 100 || still.media.concessions.isEmpty,
-            "\(attachment) \(still.media.concessions)")
+            attachment.bytes >= bytesMax * 85 / 100 || still.media.reductions.isEmpty,
+            "\(attachment) \(still.media.reductions)")
         let decoded = try still.image(.attachment)
         #expect(decoded.width == attachment.width && decoded.height == attachment.height)
     }
 
-    @Test func `An image that fits at full quality has no concessions`() throws {
+    @Test func `An image that fits at full quality has no reductions`() throws {
         let still = try Self.shrunk(Self.photograph("whole.bmp"), .bmp, bytesMax: 10_000_000)
-        #expect(still.media.concessions.isEmpty && !still.media.isDegraded)
+        #expect(still.media.reductions.isEmpty && !still.media.isDegraded)
         #expect(still.media.attachment?.width == 1600)
     }
 
@@ -54,18 +54,18 @@ struct StillLadderTests {
         let file = try Self.photograph("order.jpg")
         let coarse = try Self.shrunk(file, bytesMax: 900_000)
         #expect(coarse.media.attachment?.width == 1600)
-        #expect(coarse.media.concessions.count == 1)
-        #expect(coarse.media.concessions.first?.contains("quality was lowered") == true)
+        #expect(coarse.media.reductions.count == 1)
+        #expect(coarse.media.reductions.first?.contains("quality was lowered") == true)
         let small = try Self.shrunk(file, bytesMax: 60_000)
         let width = try #require(small.media.attachment?.width)
         #expect(width < 1600)
-        #expect(small.media.concessions.first?.contains("reduced to \(width) x ") == true)
+        #expect(small.media.reductions.first?.contains("reduced to \(width) x ") == true)
     }
 
-    @Test func `A maximum side is applied first and is not a concession`() throws {
+    @Test func `A maximum side is applied first and is not a reduction`() throws {
         let still = try Self.shrunk(Self.photograph("side.jpg"), bytesMax: 5_000_000, longSideMax: 640)
         #expect(still.media.attachment?.width == 640 && still.media.attachment?.height == 480)
-        #expect(still.media.concessions.isEmpty)
+        #expect(still.media.reductions.isEmpty)
         #expect(try ImageDistance(still.image(.attachment), still.image(.thumbnail)).mean < 2)
     }
 
@@ -95,7 +95,7 @@ struct StillLadderTests {
         #expect(attachment.type == .png && attachment.bytes <= 200_000 && attachment.bytes > 150_000)
         #expect(try still.image(.attachment).alpha(atUnitX: 0.02, y: 0.02) < 5)
         #expect(try still.image(.attachment).alpha(atUnitX: 0.5, y: 0.5) > 250)
-        #expect(still.media.concessions.contains { $0.contains("palette of 256") })
+        #expect(still.media.reductions.contains { $0.contains("palette of 256") })
     }
 
     @Test func `An impossible size limit fails with limit exceeded`() throws {
