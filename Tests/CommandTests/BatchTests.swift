@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [("batch", "list"), ("payload", "payload")])
-    func `A list that does not fit in memory is rejected, not read in part`(command: String, name: String) async throws {
+    func `A list over the limit is rejected, not read in part`(command: String, name: String) async throws {
         let path = try bench.folder.write([10], to: "large")
         try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 256_000_001)
         let result = try await bench.command(bench.arguments(command, [path])).run()

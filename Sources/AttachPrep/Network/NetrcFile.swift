@@ -27,7 +27,8 @@ package struct NetrcFile: Sendable, Hashable {
         let text: String
         do { text = try SmallFile.text(of: path, bytesMax: Limits.netrcBytesMax) } catch {
             switch error {
-            case .unreadable, .notRegular: throw .invalidNetrc("\(path) cannot be read; check its path and permissions.")
+            case .unreadable, .notRegular:
+                throw .invalidNetrc("\(path) cannot be read; check its path and permissions.")
             case .tooLarge:
                 throw .invalidNetrc("\(path) is over the limit of \(Limits.netrcBytesMax.grouped) bytes; shorten it.")
             }
