@@ -53,11 +53,11 @@ import Testing
         #expect(result.errorText.contains("is not text; to prepare the file itself, use attachprep prepare."))
     }
 
-    @Test(arguments: [("batch", "list"), ("payload", "payload")])
-    func `A list over the limit is rejected, not read in part`(command: String, name: String) async throws {
+    @Test(arguments: [("list", ["batch"]), ("payload", ["payload", "--check"])])
+    func `A list over the limit is rejected, not read in part`(name: String, command: [String]) async throws {
         let path = try bench.folder.write([10], to: "large")
         try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 256_000_001)
-        let result = try await bench.command(bench.arguments(command, [path])).run()
+        let result = try await bench.command(command + [path]).run()
         #expect(result.exitCode == 2 && result.text == "")
         #expect(result.errorText.contains("The \(name) \(path) is over the limit of 256,000,000 bytes; split it"))
     }
