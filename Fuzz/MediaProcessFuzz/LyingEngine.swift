@@ -210,7 +210,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
         if case .animationFrame(let number) = request.frameSelection { media.sourcePosition = .frame(number) }
         if input.byte() & 1 == 1 { media.attachmentPosition = media.sourcePosition }
         if input.byte() & 3 == 3 {
-            media.concessions = ["the sound was left out"]
+            media.reductions = ["the sound was left out"]
             media.isDegraded = true
         }
         return media
