@@ -8,7 +8,8 @@ enum LegacyShapes {
     private static let rejected: Set<String> = [
         "media.corrupt", "media.unsupported", "media.unrecognized", "media.too_many_pixels", "media.too_long",
     ]
-    private static let readable = rejected.union(["converted", "shrunk"])
+    /// A slow machine makes a best attempt of the largest one.
+    private static let readable = rejected.union(["converted", "shrunk", "bestAttempt"])
 
     static let audio: [HostileFile] = [
         HostileFile("channels.dsf", rejected) { _ in LegacyMedia.dsf(channels: 0x7FFF_FFFF) },
