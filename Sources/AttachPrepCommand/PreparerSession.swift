@@ -79,13 +79,13 @@ struct PreparerSession: Sendable {
     }
 
     func prepared(_ request: AttachmentRequest, _ collector: ReportCollector.Slot?) async -> Manifest {
-        var order = PreparationTask(request)
-        order.onWaiting = { [gate] in gate.waits($0) }
+        var task = PreparationTask(request)
+        task.onWaiting = { [gate] in gate.waits($0) }
         if let collector, !preparer.keepsFolders {
             // Collects the files before they are published and deleted here.
-            order.onFiles = { await collector.store($0, in: $1, preparer) }
+            task.onFiles = { await collector.store($0, in: $1, preparer) }
         }
-        guard case .ended(let manifest, _) = await preparer.prepare(order) else {
+        guard case .ended(let manifest, _) = await preparer.prepare(task) else {
             preconditionFailure("unreachable: no validators were sent")
         }
         guard let collector else { return manifest }
@@ -114,7 +114,7 @@ struct PreparerSession: Sendable {
             var end = End()
             var shown = OrderedResults<Result>(inOrder: inOrder)
             var next = 0
-            while next < min(gate.places + Limits.sourcesWaitingMax, items.count) {
+            while next < min(gate.slots + Limits.sourcesWaitingMax, items.count) {
                 add(items, next, work, to: &group)
                 next += 1
             }
@@ -148,20 +148,20 @@ struct PreparerSession: Sendable {
 /// Limits how many items are worked on at a time; those whose source does not exist yet do not count.
 final class WorkGate: Sendable {
     private struct State {
-        /// Negative when items that had waited went on while all places were taken.
+        /// Negative when items that had waited went on while all slots were taken.
         var free: Int
         var queue: [CheckedContinuation<Void, Never>] = []
     }
 
-    let places: Int
+    let slots: Int
     private let state: Mutex<State>
 
-    init(_ places: Int) {
-        self.places = places
-        state = Mutex(State(free: places))
+    init(_ slots: Int) {
+        self.slots = slots
+        state = Mutex(State(free: slots))
     }
 
-    /// Waits for a place, in order of arrival.
+    /// Waits for a slot, in order of arrival.
     func enter() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in

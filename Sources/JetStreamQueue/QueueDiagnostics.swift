@@ -68,7 +68,7 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
                 }
                 var outages = StreamOutages()
                 outages.observe(configuration.name, .leaderless, at: 0)
-                faults += [outages.fault(at: .max, repaired: layout.lanes.name)].compactMap(\.self)
+                faults += [outages.unavailableReason(at: .max, repaired: layout.lanes.name)].compactMap(\.self)
             }
         }
         let milliseconds = start.duration(to: .now) / .milliseconds(1) / Double(layout.streams.count)

@@ -86,7 +86,7 @@ struct StreamOutages: Sendable {
     /// A sentence on the stream that has been unusable the longest; nil when none has been for long.
     ///
     /// - Parameter repaired: the stream that attachprep makes again.
-    func fault(at steady: Int64, repaired: String) -> String? {
+    func unavailableReason(at steady: Int64, repaired: String) -> String? {
         let lasting = outages.filter { steady.subtracting(clamping: $0.value.since) >= Self.reportedMilliseconds }
         guard let (name, outage) = lasting.min(by: { ($0.value.since, $0.key) < ($1.value.since, $1.key) }) else {
             return nil
@@ -113,7 +113,7 @@ extension NATSJobQueue {
 
     /// Checks whether the streams of lanes and jobs can be used, and makes that of lanes again when it is lost.
     func checkStreams() async {
-        // Without a connection, there is another sentence in `fault`.
+        // Without a connection, there is another sentence in `unavailableReason`.
         guard connection.isConnected, connection.versionError == nil else { return }
         let lanes = await stream.availability(layout.lanes)
         let jobs = await stream.availability(layout.jobs.stream)

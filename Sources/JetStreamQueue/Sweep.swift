@@ -12,13 +12,15 @@ extension NATSJobQueue: StoreMaintenance {
     /// Always false: result files are stored elsewhere.
     public var isFull: Bool { false }
 
-    public var fault: String? {
+    public var unavailableReason: String? {
         if let versionError = connection.versionError { return QueueErrorMapping.sentence(versionError) }
         if !connection.isConnected {
             return "The connection to the NATS servers is lost; it is restored automatically when they are reachable."
         }
         let now = clock.now().steady
-        if let outage = streams.withLock({ $0.outages.fault(at: now, repaired: names.lanes) }) { return outage }
+        if let outage = streams.withLock({ $0.outages.unavailableReason(at: now, repaired: names.lanes) }) {
+            return outage
+        }
         guard conflicts.isStalled(at: now) else { return nil }
         return """
             The NATS servers have rejected all claims for \(ClaimStall.stallSeconds) s and no job progresses; \

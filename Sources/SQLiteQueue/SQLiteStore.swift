@@ -71,7 +71,7 @@ public final class SQLiteStore: Sendable {
     public var isFull: Bool { isOverQuota.load(ordering: .relaxed) }
 
     /// Always nil: SQLite has no connection state, each call reports its own error.
-    public var fault: String? { nil }
+    public var unavailableReason: String? { nil }
 
     /// Runs a change and returns after it is committed.
     func write<Value: Sendable>(

@@ -99,11 +99,11 @@ struct PlaylistDownloads {
         _ address: WebAddress, into file: CInt, bytesMax: Int, tooLarge: AttachPrepError, range: ResourceRange? = nil,
         offset: Int = 0
     ) async throws -> DownloadedFile {
-        var download = DownloadRequest(
+        var downloadRequest = DownloadRequest(
             url: address.text, headers: request.headers(for: address, from: origin), bytesMax: Limits.clipBytesMax,
             deadline: deadline)
-        (download.range, download.fileOffset) = (range, offset)
-        let found = try await downloader.download(download, into: file) { _, _ in
+        (downloadRequest.range, downloadRequest.fileOffset) = (range, offset)
+        let found = try await downloader.download(downloadRequest, into: file) { _, _ in
             .accepted(bytesMax: bytesMax, tooLarge: tooLarge)
         }
         timings.add(found.timings)

@@ -125,8 +125,8 @@ extension IPAddress {
 }
 
 extension AttachPrepError {
-    fileprivate static func invalidAddressBlock(_ text: String, _ fault: String) -> AttachPrepError {
+    fileprivate static func invalidAddressBlock(_ text: String, _ reason: String) -> AttachPrepError {
         AttachPrepError(
-            .requestInvalid, "The network \"\(text.prefix(64))\" \(fault); correct --allow-callback-network.")
+            .requestInvalid, "The network \"\(text.prefix(64))\" \(reason); correct --allow-callback-network.")
     }
 }

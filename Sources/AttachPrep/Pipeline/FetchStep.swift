@@ -35,21 +35,23 @@ struct FetchStep: Sendable {
     // MARK: A URL
 
     private func fetch(_ url: String, into target: CInt, _ readable: OwnedDescriptor) async throws -> FetchedSource {
-        var order = DownloadRequest(
+        var downloadRequest = DownloadRequest(
             url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
             bytesMax: Limits.sourceBytesMax, deadline: deadline)
-        order.validators = validators
-        order.wait = request.waitSeconds.map { SourceWait(until: min(deadline, .now + .seconds(clamping: $0))) }
-        order.onWaiting = onWaiting
-        if let matrix = request.matrix { return try await decrypted(matrix, order, into: target, readable) }
-        return try await download(order, into: target, readable)
+        downloadRequest.validators = validators
+        downloadRequest.wait = request.waitSeconds.map {
+            SourceWait(until: min(deadline, .now + .seconds(clamping: $0)))
+        }
+        downloadRequest.onWaiting = onWaiting
+        if let matrix = request.matrix { return try await decrypted(matrix, downloadRequest, into: target, readable) }
+        return try await download(downloadRequest, into: target, readable)
     }
 
     /// An encrypted file is downloaded whole: nothing of it is used before its hash has been compared.
     private func decrypted(
-        _ matrix: MatrixFile, _ order: DownloadRequest, into target: CInt, _ readable: OwnedDescriptor
+        _ matrix: MatrixFile, _ downloadRequest: DownloadRequest, into target: CInt, _ readable: OwnedDescriptor
     ) async throws -> FetchedSource {
-        let file = try await dependencies.downloader.download(order, into: target) { _, _ in
+        let file = try await dependencies.downloader.download(downloadRequest, into: target) { _, _ in
             .accepted(bytesMax: Limits.sourceBytesMax, tooLarge: SourceSizeLimit.tooLarge(Limits.sourceBytesMax))
         }
         let decryption = MatrixDecryption(file: matrix)
@@ -70,19 +72,19 @@ struct FetchStep: Sendable {
 
     /// - Parameter page: The page that named the URL; nil for the requested URL.
     private func download(
-        _ order: DownloadRequest, from page: FoundPage? = nil, into target: CInt, _ readable: OwnedDescriptor
+        _ downloadRequest: DownloadRequest, from page: FoundPage? = nil, into target: CInt, _ readable: OwnedDescriptor
     ) async throws -> FetchedSource {
         let identification = SourceIdentification(
             source: request.source, dependencies: dependencies, descriptor: readable.descriptor, deadline: deadline,
             acceptsPages: true)
-        var order = order
+        var downloadRequest = downloadRequest
         let early = EarlyProcessing(
             request: request, source: readable, blocking: dependencies.blocking, staging: staging, deadline: deadline
         ) { [dependencies, request] in dependencies.engine(forFirstBytesOf: readable.descriptor, of: request) }
-        order.observer = early
+        downloadRequest.observer = early
         let file: DownloadedFile
         do {
-            file = try await dependencies.downloader.download(order, into: target) {
+            file = try await dependencies.downloader.download(downloadRequest, into: target) {
                 [request] availableBytes, isComplete in
                 if Playlist.begins(readable.firstBytes) {
                     guard request.unsupported == .convert else { throw AttachPrepError.unconvertedPlaylist }
@@ -110,7 +112,7 @@ struct FetchStep: Sendable {
         }
         if identification.isPage {
             await early.abandon()
-            return try await unfurl(file, identification, order, into: target, readable)
+            return try await unfurl(file, identification, downloadRequest, into: target, readable)
         }
         await early.completed(DownloadBody(generation: file.generation, bytes: file.bytes))
         let identified = try await identification.finish(bytes: file.bytes, sha256: file.sha256)
@@ -128,7 +130,7 @@ struct FetchStep: Sendable {
 
     /// Downloads what a page names: the first of its links that is media.
     private func unfurl(
-        _ file: DownloadedFile, _ identification: SourceIdentification, _ order: DownloadRequest,
+        _ file: DownloadedFile, _ identification: SourceIdentification, _ downloadRequest: DownloadRequest,
         into target: CInt, _ readable: OwnedDescriptor
     ) async throws -> FetchedSource {
         let links = try await identification.readPage(
@@ -139,8 +141,8 @@ struct FetchStep: Sendable {
         }
         var failure: AttachPrepError?
         for candidate in candidates {
-            var next = unfurling.order(for: candidate.address)
-            (next.wait, next.onWaiting) = (order.wait, order.onWaiting)
+            var next = unfurling.downloadRequest(for: candidate.address)
+            (next.wait, next.onWaiting) = (downloadRequest.wait, downloadRequest.onWaiting)
             do {
                 return try await download(next, from: unfurling.page(candidate.property), into: target, readable)
             } catch let error as AttachPrepError where Unfurling.allowsNextLink(error) {

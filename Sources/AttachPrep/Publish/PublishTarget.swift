@@ -251,8 +251,8 @@ final class MonitoredTarget: PublishTarget {
         }
     }
 
-    private func recordStatus(_ fault: AttachPrepError?) {
-        last.withLock { $0 = PublishStatus(date: .now, fault: fault) }
+    private func recordStatus(_ error: AttachPrepError?) {
+        last.withLock { $0 = PublishStatus(date: .now, error: error) }
     }
 }
 
@@ -260,11 +260,11 @@ final class MonitoredTarget: PublishTarget {
 public struct PublishStatus: Sendable {
     public var date: ContinuousClock.Instant
     /// The error; nil after success.
-    public var fault: AttachPrepError?
+    public var error: AttachPrepError?
 
-    public init(date: ContinuousClock.Instant, fault: AttachPrepError? = nil) {
+    public init(date: ContinuousClock.Instant, error: AttachPrepError? = nil) {
         self.date = date
-        self.fault = fault
+        self.error = error
     }
 }
 

@@ -75,7 +75,7 @@ struct Unfurling {
 
     /// The image of an oEmbed answer (https://oembed.com, 2.3.4): the photo, or the thumbnail of anything else.
     private mutating func embedded(_ address: WebAddress, _ file: OwnedDescriptor) async throws -> Candidate {
-        let answer = try await downloader.download(order(for: address), into: file.descriptor) { _, _ in
+        let answer = try await downloader.download(downloadRequest(for: address), into: file.descriptor) { _, _ in
             .accepted(bytesMax: Limits.oEmbedBytesMax, tooLarge: .oEmbedTooLarge(address.host))
         }
         timings = timings.adding(answer.timings)
@@ -101,7 +101,7 @@ struct Unfurling {
 
     // MARK: Downloads
 
-    func order(for address: WebAddress) -> DownloadRequest {
+    func downloadRequest(for address: WebAddress) -> DownloadRequest {
         DownloadRequest(
             url: address.text, headers: request.headers(for: address, from: origin), bytesMax: Limits.sourceBytesMax,
             deadline: deadline)

@@ -17,7 +17,7 @@ public protocol StoreMaintenance: Sendable {
 
     /// Why the store is unavailable, as a sentence; nil when it is available as far as is known. Makes no call to the
     /// store.
-    var fault: String? { get }
+    var unavailableReason: String? { get }
 
     /// Number of claims so far that failed because the job's revision had changed.
     var refusedClaims: Int { get }

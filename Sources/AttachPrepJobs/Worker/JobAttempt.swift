@@ -129,24 +129,24 @@ extension JobAttempt {
     func prepare(_ upload: MediaID?, revalidating validators: SourceValidators?, about stored: StoredResult?)
         async throws -> AttemptResult
     {
-        var order = PreparationTask(job.request)
-        order.folder = folder
-        order.logger = logger
-        order.validators = validators
-        order.onWaiting = activity
-        if let upload { order.localFile = try await path(of: upload) }
+        var task = PreparationTask(job.request)
+        task.folder = folder
+        task.logger = logger
+        task.validators = validators
+        task.onWaiting = activity
+        if let upload { task.localFile = try await path(of: upload) }
         for fallback in job.request.fallbacks {
             guard let upload = Upload.named(by: fallback) else { continue }
             // A missing one is source.not_found when its turn comes, which concerns the other sources no more than a
             // URL that answers 404.
-            order.fallbackFiles[fallback] = (try? await path(of: upload)) ?? ""
+            task.fallbackFiles[fallback] = (try? await path(of: upload)) ?? ""
         }
         #if DEBUG
             TrapForTests.check(job.request.source)
         #endif
         let fetchedAt = Date.now.nextMillisecond
-        let isCut = cut(&order.request, at: fetchedAt)
-        let end = reportsPartial ? await preparedWithPartial(order) : await dependencies.preparer.prepare(order)
+        let isCut = cut(&task.request, at: fetchedAt)
+        let end = reportsPartial ? await preparedWithPartial(task) : await dependencies.preparer.prepare(task)
         dependencies.metrics.record(dependencies.preparer.statistics)
         switch end {
         case .unchanged(let freshness):

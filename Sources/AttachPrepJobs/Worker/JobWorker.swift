@@ -167,13 +167,13 @@ extension JobWorker {
         return jobs.count == capacity
     }
 
-    /// The number of jobs to claim: those that wait for their source give their places to others, up to a limit.
+    /// The number of jobs to claim: those that wait for their source give their slots to others, up to a limit.
     private func capacity(of concurrency: Int, waiting: Int) -> Int {
-        let inHand = dependencies.activeLeases.count
+        let active = dependencies.activeLeases.count
         return switch dependencies.storage.allowance() {
         case .all:
-            concurrency.adding(clamping: min(waiting, Limits.sourcesWaitingMax)).subtracting(clamping: inHand)
-        case .one: inHand == 0 ? 1 : 0
+            concurrency.adding(clamping: min(waiting, Limits.sourcesWaitingMax)).subtracting(clamping: active)
+        case .one: active == 0 ? 1 : 0
         case .none: 0
         }
     }

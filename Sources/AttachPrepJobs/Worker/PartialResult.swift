@@ -64,9 +64,9 @@ extension JobAttempt {
     /// The preparation of a job's source, and meanwhile of its fallbacks.
     ///
     /// - Returns: The result of the source; when it failed for good, that of a fallback, if one can be prepared.
-    func preparedWithPartial(_ order: PreparationTask) async -> PreparationResult {
-        var first = orderOfSource(order)
-        guard partial.result == nil, let second = orderOfFallbacks(order) else {
+    func preparedWithPartial(_ task: PreparationTask) async -> PreparationResult {
+        var first = sourceTask(task)
+        guard partial.result == nil, let second = fallbackTask(task) else {
             return await dependencies.preparer.prepare(first).tried(before: [])
         }
         let source = SourceProgress()
@@ -91,25 +91,25 @@ extension JobAttempt {
     }
 
     /// The source alone; the id is that of the whole request.
-    private func orderOfSource(_ order: PreparationTask) -> PreparationTask {
-        var order = order
-        order.request.fallbacks = []
-        order.request.id = (try? RequestIdentity(job.request, localState: nil))?.id
-        return order
+    private func sourceTask(_ task: PreparationTask) -> PreparationTask {
+        var task = task
+        task.request.fallbacks = []
+        task.request.id = (try? RequestIdentity(job.request, localState: nil))?.id
+        return task
     }
 
     /// The fallbacks as a request of their own; nil without one.
-    private func orderOfFallbacks(_ order: PreparationTask) -> PreparationTask? {
-        let alternatives = order.request.alternatives.dropFirst()
+    private func fallbackTask(_ task: PreparationTask) -> PreparationTask? {
+        let alternatives = task.request.alternatives.dropFirst()
         guard let fallback = alternatives.first else { return nil }
-        var order = order
-        order.request = fallback
-        order.request.fallbacks = alternatives.dropFirst().map(\.source)
-        order.request.id = nil
-        order.localFile = order.fallbackFiles[fallback.source]
-        (order.validators, order.folder) = (nil, order.folder.map { "\($0)-partial" })
-        order.onWaiting = activity
-        return order
+        var task = task
+        task.request = fallback
+        task.request.fallbacks = alternatives.dropFirst().map(\.source)
+        task.request.id = nil
+        task.localFile = task.fallbackFiles[fallback.source]
+        (task.validators, task.folder) = (nil, task.folder.map { "\($0)-partial" })
+        task.onWaiting = activity
+        return task
     }
 
     /// Starts preparing the fallbacks, which counts as work of the job.
@@ -127,11 +127,11 @@ extension JobAttempt {
     ///
     /// - Returns: The fallbacks that failed.
     private func reportPartial(
-        _ result: PreparationResult, _ order: PreparationTask, _ source: SourceProgress
+        _ result: PreparationResult, _ task: PreparationTask, _ source: SourceProgress
     ) async -> [ManifestTriedSource] {
         guard case .ended(let prepared, _) = result else { return [] }
         guard prepared.error == nil else { return prepared.triedSources }
-        let path = "\(dependencies.preparer.output)/\(order.folder ?? "")"
+        let path = "\(dependencies.preparer.output)/\(task.folder ?? "")"
         let state = await source.settled()
         guard state != .prepared, dependencies.activeLeases.status(of: job.lease) == .held else {
             try? FileManager.default.removeItem(atPath: path)

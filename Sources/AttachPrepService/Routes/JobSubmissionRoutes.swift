@@ -154,17 +154,17 @@ struct JSONLinesBatch {
     /// - Throws: A problem that lists each invalid line.
     func submissions(_ validator: SubmissionValidator) async throws -> [JobSubmission] {
         var submissions: [JobSubmission] = []
-        var faults: [Problem.Line] = []
+        var errors: [Problem.Line] = []
         for line in lines {
             // Thousands of lines must not block a thread of the cooperative pool.
             if line.number.isMultiple(of: Self.linesAtOnce) { await Task.yield() }
             do {
                 submissions.append(try await submission(line.bytes, validator))
             } catch let error as AttachPrepError {
-                faults.append(Problem.Line(line: line.number, code: error.code, detail: error.message))
+                errors.append(Problem.Line(line: line.number, code: error.code, detail: error.message))
             }
         }
-        guard faults.isEmpty else { throw Self.problem(faults, of: lines.count) }
+        guard errors.isEmpty else { throw Self.problem(errors, of: lines.count) }
         return submissions
     }
 
@@ -180,11 +180,11 @@ struct JSONLinesBatch {
         return try await validator.submission(for: request)
     }
 
-    private static func problem(_ faults: [Problem.Line], of count: Int) -> Problem {
+    private static func problem(_ errors: [Problem.Line], of count: Int) -> Problem {
         var problem = Problem(
-            faults.first?.code ?? .requestInvalid,
-            "\(faults.count) of \(count) lines are invalid, so no job was created; \"errors\" lists them by line.")
-        problem.lines = faults
+            errors.first?.code ?? .requestInvalid,
+            "\(errors.count) of \(count) lines are invalid, so no job was created; \"errors\" lists them by line.")
+        problem.lines = errors
         return problem
     }
 }

@@ -16,7 +16,7 @@ final class Housekeeping: Sendable {
     }
 
     /// Why the store accepts no jobs; nil while it is below the media quota.
-    var fault: String? {
+    var unavailableReason: String? {
         store.isFull
             ? "The media quota is exceeded and no file can be removed yet; raise the quota or lower the retention."
             : nil

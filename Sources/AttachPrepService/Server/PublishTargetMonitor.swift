@@ -30,7 +30,7 @@ final class PublishTargetMonitor: Sendable {
     /// The last result; an expired one triggers a probe in the background.
     var health: ComponentHealth {
         trigger.yield()
-        return status().map { ComponentHealth(reason: $0.fault?.message) } ?? .unknown
+        return status().map { ComponentHealth(reason: $0.error?.message) } ?? .unknown
     }
 
     /// Probes when the last result has expired, until `stop` is called.

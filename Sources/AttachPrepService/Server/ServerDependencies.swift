@@ -110,7 +110,7 @@ struct ServerDependencies: Sendable {
         let health = HealthRoutes(
             metricsPage: { await page.text($0) },
             readiness: { [worker, housekeeping] in
-                let reasons = [worker?.health.reason ?? opened.store.fault, housekeeping.fault]
+                let reasons = [worker?.health.reason ?? opened.store.unavailableReason, housekeeping.unavailableReason]
                 return ReadinessReport(reasons: reasons.compactMap { $0 })
             })
         var serviceStatus = ServiceStatus(

@@ -63,10 +63,10 @@ extension ServiceStatus {
         queueName = configuration.queue.map { "\($0)" } ?? "local"
         queue = {
             if case .unavailable(let reason) = worker?.health { return .unhealthy(reason) }
-            return ComponentHealth(reason: store.fault)
+            return ComponentHealth(reason: store.unavailableReason)
         }
         if target != nil { publishName = "\(configuration.preparer.publish)" }
-        publish = { target?.health ?? ComponentHealth(reason: housekeeping.fault) }
+        publish = { target?.health ?? ComponentHealth(reason: housekeeping.unavailableReason) }
         let slots = configuration.preparer.mediaSlots
         if worker != nil {
             mediaProcesses = {

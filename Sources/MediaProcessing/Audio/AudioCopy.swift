@@ -156,9 +156,9 @@ struct WaveHeaderRepair {
         let samples = (window.size - start) / parser.frameBytes * parser.frameBytes
         let size = start + samples + samples % 2
         guard size - 8 <= UInt32.max else { throw window.broken("more bytes than a 32-bit size can hold") }
-        for place in stride(from: 0, to: start + samples, by: Self.pieceBytes) {
-            let count = min(Self.pieceBytes, start + samples - place)
-            try output.write(Array(window.bytes(at: place, count: count)), at: place)
+        for offset in stride(from: 0, to: start + samples, by: Self.pieceBytes) {
+            let count = min(Self.pieceBytes, start + samples - offset)
+            try output.write(Array(window.bytes(at: offset, count: count)), at: offset)
         }
         if samples % 2 == 1 { try output.write([0], at: size - 1) }
         try output.write(Self.littleEndian(UInt32(clamping: size - 8)), at: 4)

@@ -94,11 +94,11 @@ package final class ByteWindow {
     }
 
     /// All bytes of a range, which must lie in the file.
-    package func all(in place: Range<Int>) throws -> [UInt8] {
-        guard place.lowerBound >= 0, place.upperBound <= size else { throw cut }
-        if descriptor < 0 { return Array(window[place]) }
-        let found = try read(place.count, at: place.lowerBound, needing: place.count)
-        if found.count < place.count { throw cut }
+    package func all(in range: Range<Int>) throws -> [UInt8] {
+        guard range.lowerBound >= 0, range.upperBound <= size else { throw cut }
+        if descriptor < 0 { return Array(window[range]) }
+        let found = try read(range.count, at: range.lowerBound, needing: range.count)
+        if found.count < range.count { throw cut }
         return found
     }
 

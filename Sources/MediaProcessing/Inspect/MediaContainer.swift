@@ -42,7 +42,7 @@ enum MediaContainer: Sendable, Hashable {
     ///
     /// - Returns: The boxes of ISO base media, and a defect outside of the streams.
     /// - Throws: `media.corrupt` when the file is shorter than it declares.
-    func check(_ window: ByteWindow) throws -> (boxes: ISOBoxParser?, fault: ContainerDefect?) {
+    func check(_ window: ByteWindow) throws -> (boxes: ISOBoxParser?, defect: ContainerDefect?) {
         switch self {
         case .isoBaseMedia:
             let boxes = try ISOBoxParser.parse(window)

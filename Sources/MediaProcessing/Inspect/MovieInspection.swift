@@ -33,9 +33,9 @@ package enum MovieInspection {
             return try inspectWhole(
                 descriptor, format: format, download: download, expecting: expected.map(ExpectedFrame.init),
                 deadline: end, validation: ValidationTimer(clock))
-        } catch let fault as AttachPrepError where fault.code == .mediaCorrupt && download == nil {
+        } catch let error as AttachPrepError where error.code == .mediaCorrupt && download == nil {
             guard let media = try MovieRecovery.repairable(descriptor: descriptor, format: format, deadline: end) else {
-                throw fault
+                throw error
             }
             return (media, nil)
         }
@@ -50,7 +50,7 @@ package enum MovieInspection {
         if window.size == 0 { throw AttachPrepError(.mediaEmpty, "The file is empty.") }
         let container = try MediaContainer(window)
         if download != nil { try checkOrder(container, window) }
-        let (boxes, fault) = try container?.check(window) ?? (nil, nil)
+        let (boxes, defect) = try container?.check(window) ?? (nil, nil)
         if boxes?.isEncrypted == true { throw encrypted }
         var movie = try OpenMovie.open(
             descriptor, format: format, isRecognized: format != nil || container != nil, isForValidation: true,
@@ -71,7 +71,7 @@ package enum MovieInspection {
         if !movie.holdsSamples(packetInspection) { throw window.cut }
         var media = movie.describe(as: found, packetInspection: packetInspection)
         media.isValidated = !validation.isSpent
-        media.containerDefect = fault
+        media.containerDefect = defect
         try checkDuration(media, movie)
         return (media, expected?.decodedFrame(packetInspection, movie))
     }

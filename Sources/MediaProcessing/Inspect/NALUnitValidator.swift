@@ -63,8 +63,8 @@ struct NALUnitValidator {
         var offset = 0
         while sample.byteCount - offset > lengthBytes {
             var length = 0
-            for place in offset..<offset + lengthBytes {
-                length = length << 8 | Int(clamping: sample.byte(place))
+            for position in offset..<offset + lengthBytes {
+                length = length << 8 | Int(clamping: sample.byte(position))
             }
             offset += lengthBytes
             // Some writers pad the sample with zeros.
@@ -126,10 +126,10 @@ struct NALUnitValidator {
     /// forbidden. One 8-byte word in every `zeroRunStride` bytes is checked.
     // Bounded throughout: offsets in the unit.
     private static func hasZeroRun(_ unit: RawSpan) -> Bool {
-        for place in stride(from: 0, to: unit.byteCount - 8, by: zeroRunStride)
-        where unsafe unit.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self) == 0 {
+        for position in stride(from: 0, to: unit.byteCount - 8, by: zeroRunStride)
+        where unsafe unit.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self) == 0 {
             // Some encoders write zeros after the last slice.
-            return !isZero(unit, from: place)
+            return !isZero(unit, from: position)
         }
         return false
     }
@@ -144,8 +144,8 @@ private struct SliceHeaderReader {
 
     // Bounded throughout: offsets in the unit, and 64 bits at most.
     init(_ unit: RawSpan, from start: Int) {
-        for place in start..<max(start, min(start + 8, unit.byteCount)) {
-            bits = bits << 8 | UInt64(unit.byte(place))
+        for position in start..<max(start, min(start + 8, unit.byteCount)) {
+            bits = bits << 8 | UInt64(unit.byte(position))
             left += 8
         }
         if left > 0 { bits <<= UInt64(64 - left) }

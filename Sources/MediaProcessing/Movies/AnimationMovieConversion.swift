@@ -166,8 +166,8 @@ struct AnimationTrialEncode {
         var decoded = 0
         while clock.secondsSpent - start < limit || decoded < 2, let next = try frames.next() {
             try checkDeadline(clock.deadline)
-            let place = decoded % distance
-            if place < framesPerRun {
+            let position = decoded % distance
+            if position < framesPerRun {
                 let frame = try readingMedia {
                     try Frame.video(width: frames.width, height: frames.height, rgba: next.pixels)
                 }
@@ -180,7 +180,7 @@ struct AnimationTrialEncode {
             }
             decoded += 1
             trialEncode.times.append(trialEncode.duration + Double(next.delayMilliseconds) / 1_000)
-            if run.count == framesPerRun || place == distance - 1 { try trialEncode.encode(&run, shape, clock) }
+            if run.count == framesPerRun || position == distance - 1 { try trialEncode.encode(&run, shape, clock) }
         }
         guard let normalizer else { throw AttachPrepError(.mediaCorrupt, "The animation has no frame that decodes.") }
         try trialEncode.encode(&run, shape, clock)

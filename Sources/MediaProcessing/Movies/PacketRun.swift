@@ -169,10 +169,10 @@ struct WantedFrame {
     /// - Returns: Nil if the packets do not identify the frame.
     init?(_ run: PacketRun) {
         guard let tick = run.wanted, run.keyframeTime != nil,
-            let place = run.packets.lastIndex(where: { $0.presentationTimestamp == tick })
+            let index = run.packets.lastIndex(where: { $0.presentationTimestamp == tick })
         else { return nil }
         // Leading frames, shown before their keyframe, are no references of frames shown after it.
-        packets = run.packets[...place].filter { packet in run.packets.first.map(packet.isDecodable) ?? true }
+        packets = run.packets[...index].filter { packet in run.packets.first.map(packet.isDecodable) ?? true }
         self.tick = tick
     }
 }

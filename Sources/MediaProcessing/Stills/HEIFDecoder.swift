@@ -166,10 +166,10 @@ struct HEIFTileDecoder {
     }
 
     /// Places a tile on a canvas; returns whether it fits there.
-    typealias Place = (_ tile: Frame, _ left: Int, _ top: Int) throws -> Bool
+    typealias TilePlacement = (_ tile: Frame, _ left: Int, _ top: Int) throws -> Bool
 
     /// Whether each tile was decoded to the announced size, and placed.
-    mutating func decodeAll(_ place: Place) throws -> Bool {
+    mutating func decodeAll(_ place: TilePlacement) throws -> Bool {
         for extents in heif.tiles {
             try checkDeadline(deadline)
             guard try decoder.send(Packet.holding(bytes(at: extents))), try placeAll(place) else { return false }
@@ -179,7 +179,7 @@ struct HEIFTileDecoder {
     }
 
     /// Takes decoded tiles before the next one is sent: libdav1d drops pending frames when the end is signaled.
-    private mutating func placeAll(_ place: Place) throws -> Bool {
+    private mutating func placeAll(_ place: TilePlacement) throws -> Bool {
         while try decoder.receive(into: frame) == .frame {
             guard try placeNext(place) else { return false }
         }
@@ -194,7 +194,7 @@ struct HEIFTileDecoder {
     }
 
     /// Frames are returned in the order in which tiles were sent.
-    private mutating func placeNext(_ place: Place) throws -> Bool {
+    private mutating func placeNext(_ place: TilePlacement) throws -> Bool {
         guard placed < heif.tiles.count, !frame.isConcealed, !frame.isUnrecovered, frame.width == heif.tileWidth,
             frame.height == heif.tileHeight
         else { return false }

@@ -78,7 +78,7 @@ import Testing
     @Test(arguments: ["2.11.5", "2.12.0", "3.0.0"]) func `Newer servers are accepted`(version: String) async throws {
         let relay = try NATSRelay(to: try await NATSServer.start(), version: version)
         let queue = try await NATSJobQueue.open(servers(relay), feed: JobFeed())
-        #expect(queue.fault == nil)
+        #expect(queue.unavailableReason == nil)
         await queue.close()
     }
 
@@ -87,7 +87,7 @@ import Testing
         var named = servers(relay)
         named.allowsDivergingServer = true
         let queue = try await NATSJobQueue.open(named, feed: JobFeed())
-        #expect(queue.fault == nil)
+        #expect(queue.unavailableReason == nil)
         #expect(try await queue.enqueue([.sample()], idempotency: nil).jobs.count == 1)
         await queue.close()
     }
@@ -96,7 +96,7 @@ import Testing
         let relay = try NATSRelay(to: try await NATSServer.start(), version: "2.12.8")
         let queue = try await NATSJobQueue.open(servers(relay), feed: JobFeed())
         relay.changeVersion(to: "2.9.10")
-        try await waitUntil("the server is rejected") { queue.fault?.contains("2.9.10") ?? false }
+        try await waitUntil("the server is rejected") { queue.unavailableReason?.contains("2.9.10") ?? false }
         let error = await #expect(throws: AttachPrepError.self) {
             _ = try await queue.enqueue([.sample()], idempotency: nil)
         }
@@ -106,7 +106,7 @@ import Testing
         }
         #expect(claim?.message == error?.message)
         relay.changeVersion(to: "2.15.1")
-        try await waitUntil("the server is accepted") { queue.fault == nil }
+        try await waitUntil("the server is accepted") { queue.unavailableReason == nil }
         #expect(try await queue.enqueue([.sample()], idempotency: nil).jobs.count == 1)
         await queue.close()
     }

@@ -37,7 +37,7 @@ import Testing
         try await pollUntil("lists show the state on the leader") {
             try await machine.queue.counts().byState[.succeeded] == 1
         }
-        #expect(machine.queue.refusedClaims == 3 && machine.queue.fault == nil)
+        #expect(machine.queue.refusedClaims == 3 && machine.queue.unavailableReason == nil)
     }
 
     @Test func `Claims that conflict for long make the queue unready until one succeeds`() async throws {
@@ -48,9 +48,11 @@ import Testing
             _ = machine.queue.conflicts.refused(stuck, at: now + Int64(second) * 1000)
         }
         machine.clock.advance(30)
-        #expect(machine.queue.fault?.contains("KV_attachprep_jobs") == true, "\(machine.queue.fault ?? "")")
+        #expect(
+            machine.queue.unavailableReason?.contains("KV_attachprep_jobs") == true,
+            "\(machine.queue.unavailableReason ?? "")")
         machine.queue.conflicts.progressed(other)
-        #expect(machine.queue.fault == nil)
+        #expect(machine.queue.unavailableReason == nil)
     }
 }
 

@@ -73,25 +73,25 @@ import Testing
 }
 
 @Suite struct StreamOutagesTests {
-    private func fault(_ observations: [(Int64, String, StreamAvailability)], at second: Int64) -> String? {
+    private func unavailableReason(_ observations: [(Int64, String, StreamAvailability)], at second: Int64) -> String? {
         var outages = StreamOutages()
         for (second, name, availability) in observations { outages.observe(name, availability, at: second * 1_000) }
-        return outages.fault(at: second * 1_000, repaired: "lanes")
+        return outages.unavailableReason(at: second * 1_000, repaired: "lanes")
     }
 
     @Test func `An outage is reported after ten seconds, until it ends`() {
-        #expect(fault([(0, "lanes", .leaderless)], at: 9) == nil)
-        #expect(fault([(0, "lanes", .leaderless), (5, "lanes", .unknown)], at: 10) != nil)
-        #expect(fault([(0, "lanes", .leaderless), (15, "lanes", .available(.sample()))], at: 20) == nil)
+        #expect(unavailableReason([(0, "lanes", .leaderless)], at: 9) == nil)
+        #expect(unavailableReason([(0, "lanes", .leaderless), (5, "lanes", .unknown)], at: 10) != nil)
+        #expect(unavailableReason([(0, "lanes", .leaderless), (15, "lanes", .available(.sample()))], at: 20) == nil)
     }
 
     @Test func `The sentence names the stream that has been out the longest, and what happens next`() throws {
-        let jobs = try #require(fault([(0, "jobs", .leaderless), (1, "lanes", .leaderless)], at: 30))
+        let jobs = try #require(unavailableReason([(0, "jobs", .leaderless), (1, "lanes", .leaderless)], at: 30))
         #expect(jobs.contains("jobs has no leader; see"))
-        let lanes = try #require(fault([(1, "jobs", .unknown), (0, "lanes", .leaderless)], at: 30))
+        let lanes = try #require(unavailableReason([(1, "jobs", .unknown), (0, "lanes", .leaderless)], at: 30))
         #expect(lanes.contains("lanes has no leader") && lanes.contains("made again"))
-        #expect(try #require(fault([(0, "jobs", .unknown)], at: 30)).contains("majority"))
-        #expect(try #require(fault([(0, "lanes", .missing)], at: 30)).contains("missing"))
+        #expect(try #require(unavailableReason([(0, "jobs", .unknown)], at: 30)).contains("majority"))
+        #expect(try #require(unavailableReason([(0, "lanes", .missing)], at: 30)).contains("missing"))
     }
 }
 
@@ -165,7 +165,9 @@ struct LeaderlessStreamTests {
             await queue.stream.availability(queue.layout.lanes) == .leaderless
         }
         await #expect(throws: (any Error).self) { try await queue.enqueue([.sample()], idempotency: nil) }
-        try await pollUntil("the queue reports it", seconds: 60) { queue.fault?.contains("no leader") ?? false }
+        try await pollUntil("the queue reports it", seconds: 60) {
+            queue.unavailableReason?.contains("no leader") ?? false
+        }
         await queue.close()
 
         let late = try await NATSJobQueue.open(servers, folder: other.path("machine"), feed: JobFeed())
@@ -180,7 +182,7 @@ struct LeaderlessStreamTests {
                 return claimed == Set(jobs.map(\.id))
             }
         }
-        try await pollUntil("the queue reports no fault", seconds: 30) { late.fault == nil }
+        try await pollUntil("the queue reports no reason", seconds: 30) { late.unavailableReason == nil }
         await late.close()
     }
 }

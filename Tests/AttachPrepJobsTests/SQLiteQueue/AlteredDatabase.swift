@@ -1,4 +1,5 @@
 import GRDB
+
 @testable import SQLiteQueue
 
 extension SQLiteStore {

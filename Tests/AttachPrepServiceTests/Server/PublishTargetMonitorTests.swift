@@ -21,7 +21,7 @@ import Testing
         var probes: Int { state.withLock(\.probes) }
 
         func record(_ error: AttachPrepError?) {
-            state.withLock { $0.status = PublishStatus(date: .now, fault: error) }
+            state.withLock { $0.status = PublishStatus(date: .now, error: error) }
         }
 
         func monitor(every seconds: Double) -> PublishTargetMonitor {

@@ -50,10 +50,10 @@ struct MonitoredTargetTests {
         #expect(target.status == nil)
         try await publish()
         let good = try #require(target.status)
-        #expect(good.fault == nil)
+        #expect(good.error == nil)
         scripted.fail(with: AttachPrepError(.publishDenied, "The bucket rejects the request."))
         await #expect(throws: AttachPrepError.self) { try await publish() }
-        #expect(target.status?.fault?.code == .publishDenied && good.date <= target.status?.date ?? good.date)
+        #expect(target.status?.error?.code == .publishDenied && good.date <= target.status?.date ?? good.date)
     }
 
     @Test(arguments: [ErrorCode.deadlineExceeded, .cancelled, .outputNoSpace])
@@ -63,15 +63,15 @@ struct MonitoredTargetTests {
         try await publish()
         scripted.fail(with: AttachPrepError(code, "Not the bucket's error."))
         await #expect(throws: AttachPrepError.self) { try await publish() }
-        #expect(target.status?.fault == nil)
+        #expect(target.status?.error == nil)
     }
 
     @Test func `A probe updates the status whatever its error`() async throws {
         scripted.fail(with: AttachPrepError(.deadlineExceeded, "It does not answer."))
         await #expect(throws: AttachPrepError.self) { try await target.probe() }
-        #expect(target.status?.fault?.code == .deadlineExceeded)
+        #expect(target.status?.error?.code == .deadlineExceeded)
         scripted.fail(with: nil)
         try await target.probe()
-        #expect(target.status?.fault == nil)
+        #expect(target.status?.error == nil)
     }
 }

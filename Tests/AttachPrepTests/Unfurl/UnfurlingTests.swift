@@ -42,9 +42,9 @@ import Testing
         server.serve("/redirect", .status(302, ["Location": other.url("/a")]))
         let url = url.replacing("PORT", with: "\(other.port)")
         let candidate = try #require(try await candidates(PageLinks(links: [PageLink(.ogImage, url)])).first)
-        let order = try unfurling().order(for: candidate.address)
+        let request = try unfurling().downloadRequest(for: candidate.address)
         let error = await #expect(throws: AttachPrepError.self) {
-            try await bench.downloader.download(order, into: STDOUT_FILENO) { _, _ in .undecided }
+            try await bench.downloader.download(request, into: STDOUT_FILENO) { _, _ in .undecided }
         }
         #expect(error?.code == .sourceAddressBlocked)
         #expect(other.requests.isEmpty)
