@@ -15,8 +15,8 @@ package final class SpanExporter: Sendable {
     private struct State {
         var queue: [FinishedSpan] = []
         var isStopped = false
-        /// Whether spans are sent though they do not fill a batch: after the delay, and when the exporter is stopped.
-        var sendsRest = false
+        /// Whether the delay has passed since spans that do not fill a batch were last sent.
+        var isDelayOver = false
         /// Whether the current outage was logged, which happens once.
         var isFailing = false
     }
@@ -74,7 +74,7 @@ package final class SpanExporter: Sendable {
 
     /// Sends the spans that wait, for at most `limit`, and closes the connection. Spans that end later are dropped.
     package func shutdown(within limit: Duration) async {
-        state.withLock { ($0.isStopped, $0.sendsRest) = (true, true) }
+        state.withLock { $0.isStopped = true }
         wakeUp.yield()
         wakeUp.finish()
         let task = sending.withLock { $0 }
@@ -93,7 +93,7 @@ package final class SpanExporter: Sendable {
         await withTaskGroup { group in
             group.addTask { [self] in
                 while (try? await ContinuousClock().sleep(for: configuration.batch.delay)) != nil {
-                    state.withLock { $0.sendsRest = true }
+                    state.withLock { $0.isDelayOver = true }
                     wakeUp.yield()
                 }
             }
@@ -108,12 +108,13 @@ package final class SpanExporter: Sendable {
         if left > 0 { metrics?.dropped.increment(by: Int64(left)) }
     }
 
-    /// A full batch, or the rest when that is due; nil when there is nothing to send yet.
+    /// A full batch; after the delay, and when the exporter is stopped, also one that is not full.
     private func nextBatch() -> [FinishedSpan]? {
         state.withLock { state in
             let isFull = state.queue.count >= configuration.batch.batchMax
-            guard isFull || state.sendsRest && !state.queue.isEmpty else {
-                state.sendsRest = state.isStopped
+            let isDue = state.isDelayOver || state.isStopped
+            guard isFull || isDue && !state.queue.isEmpty else {
+                state.isDelayOver = false
                 return nil
             }
             let batch = Array(state.queue.prefix(configuration.batch.batchMax))

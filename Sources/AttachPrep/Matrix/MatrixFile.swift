@@ -21,9 +21,11 @@ public struct MatrixFile: Sendable, Hashable {
     ///
     /// - Throws: `request.invalid`.
     public init(path: String) throws {
-        guard let bytes = try? SmallFile.bytes(of: path, bytesMax: Limits.matrixFileBytesMax) else {
+        let bytes: [UInt8]
+        do { bytes = try SmallFile.bytes(of: path, bytesMax: Limits.matrixFileBytesMax) } catch {
+            let reason = error.reason(bytesMax: Limits.matrixFileBytesMax)
             throw AttachPrepError(
-                .requestInvalid, "The Matrix file object in \(path) cannot be read; check its path and permissions.")
+                .requestInvalid, "The Matrix file object in \(path) \(reason); check its path and permissions.")
         }
         let encryptedFile: EncryptedFile
         do { encryptedFile = try JSONDecoder().decode(EncryptedFile.self, from: Data(bytes)) } catch {

@@ -29,7 +29,7 @@ struct ConfigurationFile: Sendable {
     ///
     /// - Throws: `request.invalid`, with a message that names the file, the line, and what to do.
     init(_ path: String) throws {
-        try self.init(bytes: ConfigurationBytes.read(path), path: path)
+        try self.init(bytes: Self.content(of: path), path: path)
     }
 
     /// - Parameter path: for messages.
@@ -151,10 +151,9 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-/// Reads the file of `--config`.
-private enum ConfigurationBytes {
+extension ConfigurationFile {
     /// - Throws: `request.invalid`; also for a pipe, which a reload could not read again.
-    static func read(_ path: String) throws(AttachPrepError) -> [UInt8] {
+    private static func content(of path: String) throws(AttachPrepError) -> [UInt8] {
         do { return try SmallFile.bytes(of: path, bytesMax: Limits.configurationFileBytesMax, isRegular: true) } catch {
             throw AttachPrepError(.requestInvalid, "The configuration file \(path) \(reason(error)).")
         }
@@ -163,7 +162,7 @@ private enum ConfigurationBytes {
     private static func reason(_ error: SmallFileError) -> String {
         switch error {
         case .tooLarge: "is larger than \(Limits.configurationFileBytesMax) bytes; shorten it"
-        case .notRegular: "is not a regular file"
+        case .notRegular: "is not a regular file; name one"
         case .unreadable(ENOENT), .unreadable(ENOTDIR): "does not exist; correct its path"
         case .unreadable(EACCES): "is not readable by this user; correct its permissions"
         case .unreadable(EISDIR): "is a folder; name a file"

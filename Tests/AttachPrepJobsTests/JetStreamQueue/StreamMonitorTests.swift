@@ -182,7 +182,7 @@ struct LeaderlessStreamTests {
                 return claimed == Set(jobs.map(\.id))
             }
         }
-        try await pollUntil("the queue reports no reason", seconds: 30) { late.unavailableReason == nil }
+        try await pollUntil("the queue is available", seconds: 30) { late.unavailableReason == nil }
         await late.close()
     }
 }

@@ -1,5 +1,4 @@
 import GRDB
-
 @testable import SQLiteQueue
 
 extension SQLiteStore {

@@ -52,13 +52,11 @@ struct ContainerRole: Sendable, Hashable {
     private static func token(_ environment: [String: String]) throws(AttachPrepError) -> String? {
         var token = environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN")
         if let file = environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
-            // Editors and `echo` end a file with a line break.
+            // Editors and `echo` end a file with a line break, which does not count for the limit.
+            let bytesMax = Limits.containerTokenBytesMax + 2  // Bounded: a constant.
             let text: String
-            do { text = try SmallFile.text(of: file, bytesMax: Limits.containerTokenBytesMax) } catch {
-                throw invalid(
-                    error == .tooLarge
-                        ? "the token file \(file) exceeds \(Limits.containerTokenBytesMax.grouped) bytes"
-                        : "the token file \(file) cannot be read")
+            do { text = try SmallFile.text(of: file, bytesMax: bytesMax) } catch {
+                throw invalid("the token file \(file) \(error.reason(bytesMax: bytesMax))")
             }
             token = text.last?.isNewline == true ? String(text.dropLast()) : text
         }

@@ -47,15 +47,11 @@ struct WebIdentityRole: Sendable, Hashable {
     func credentials(_ client: CredentialClient) async throws -> IssuedCredentials {
         let host = (try? WebAddress(endpoint).host) ?? "STS"
         let service = "the token service \(host)"
-        let token: String
-        do {
-            token = String(
-                try SmallFile.text(of: tokenFile, bytesMax: Limits.webIdentityTokenBytesMax).trimmingWhitespace)
-        } catch {
-            let reason =
-                error == .tooLarge
-                ? "exceeds \(Limits.webIdentityTokenBytesMax.grouped) bytes" : "cannot be read"
-            throw Self.invalid("the token file \(tokenFile) \(reason)", "check AWS_WEB_IDENTITY_TOKEN_FILE")
+        let bytesMax = Limits.webIdentityTokenBytesMax
+        let token: Substring
+        do { token = try SmallFile.text(of: tokenFile, bytesMax: bytesMax).trimmingWhitespace } catch {
+            throw Self.invalid(
+                "the token file \(tokenFile) \(error.reason(bytesMax: bytesMax))", "check AWS_WEB_IDENTITY_TOKEN_FILE")
         }
         guard !token.isEmpty else {
             throw Self.invalid("the token file \(tokenFile) is empty", "check AWS_WEB_IDENTITY_TOKEN_FILE")
@@ -63,7 +59,7 @@ struct WebIdentityRole: Sendable, Hashable {
         let fields = [
             ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", roleARN),
             ("RoleSessionName", sessionName ?? "attachprep-\(Int(clamping: Date.now.timeIntervalSince1970))"),
-            ("WebIdentityToken", token),
+            ("WebIdentityToken", String(token)),
         ]
         let body = fields.map { "\($0)=\(PercentEncoding.encoded($1))" }.joined(separator: "&")
         let response = try await client.send(
