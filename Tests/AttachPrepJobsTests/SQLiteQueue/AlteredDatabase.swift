@@ -1,4 +1,6 @@
 import GRDB
+import TestSupport
+
 @testable import SQLiteQueue
 
 extension SQLiteStore {
@@ -16,5 +18,16 @@ extension SQLiteStore {
             try database.execute(sql: "PRAGMA max_page_count = \(count)")
             return before
         }
+    }
+}
+
+extension TemporaryFolder {
+    /// The database of the store in this folder, opened as another program would open it.
+    ///
+    /// Waits for locks: the last connection of a store that is released holds one while it closes.
+    func openDatabase() throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.busyMode = .timeout(SQLiteStore.busySeconds)
+        return try DatabaseQueue(path: path("state/jobs.sqlite"), configuration: configuration)
     }
 }

@@ -19,15 +19,13 @@ import Testing
         return clock
     }
 
-    private func databaseFile(_ folder: TemporaryFolder) -> String { folder.path("state/jobs.sqlite") }
-
     /// A data folder with the database of a format.
     private func dataFolder(format: Int) async throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path("state"), withIntermediateDirectories: true)
         let script = try String(
             contentsOfFile: SourceTree.path("Tests/Fixtures/databases/format-\(format).sql"), encoding: .utf8)
-        let queue = try DatabaseQueue(path: databaseFile(folder))
+        let queue = try folder.openDatabase()
         try await queue.writeWithoutTransaction { try $0.execute(sql: script) }
         try queue.close()
         return folder
@@ -35,7 +33,7 @@ import Testing
 
     /// Names and SQL without white space, which ALTER TABLE leaves in other places than CREATE TABLE.
     private func schema(_ folder: TemporaryFolder) async throws -> [String] {
-        let queue = try DatabaseQueue(path: databaseFile(folder))
+        let queue = try folder.openDatabase()
         let parts = try await queue.read {
             try String.fetchAll(
                 $0,
@@ -108,7 +106,7 @@ import Testing
             $0.components(separatedBy: "```")[0]
         }
         let script = try #require(blocks.first { $0.contains("PRAGMA user_version = \(format - 1);") })
-        let queue = try DatabaseQueue(path: databaseFile(folder))
+        let queue = try folder.openDatabase()
         try await queue.writeWithoutTransaction { try $0.execute(sql: script) }
         try queue.close()
         let (downgraded, original) = (try await schema(folder), try await schema(former))

@@ -7,13 +7,13 @@ import Testing
 
 @Suite struct SQLiteReceiptTests {
     private func rows(_ folder: TemporaryFolder, _ table: String) async throws -> Int {
-        let queue = try DatabaseQueue(path: folder.path("state/jobs.sqlite"))
+        let queue = try folder.openDatabase()
         return try await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? -1 }
     }
 
     /// The schema of a database, as SQL.
     private func schema(_ folder: TemporaryFolder) async throws -> [String] {
-        let queue = try DatabaseQueue(path: folder.path("state/jobs.sqlite"))
+        let queue = try folder.openDatabase()
         return try await queue.read {
             try String.fetchAll($0, sql: "SELECT name || coalesce(sql, '') FROM sqlite_master ORDER BY name")
         }
@@ -64,7 +64,7 @@ import Testing
         let job = try await old.driver.enqueue(.sample())[0]
         await old.store.close()
         // Version 1 is the current schema without the additions of later versions.
-        try await DatabaseQueue(path: folder.path("state/jobs.sqlite")).write { database in
+        try await folder.openDatabase().write { database in
             for table in ["campaign_bucket", "campaign", "dispatch", "receipt"] {
                 try database.execute(sql: "DROP TABLE \(table)")
             }
@@ -83,7 +83,7 @@ import Testing
     @Test func `Concurrent processes migrate an old database once`() async throws {
         let folder = try TemporaryFolder()
         await (try await SQLiteUnderTest(folder: folder)).store.close()
-        try await DatabaseQueue(path: folder.path("state/jobs.sqlite")).write { database in
+        try await folder.openDatabase().write { database in
             for table in ["campaign_bucket", "campaign", "dispatch", "receipt"] {
                 try database.execute(sql: "DROP TABLE \(table)")
             }

@@ -112,10 +112,9 @@ import Testing
     @Test func `A database of another program or of a newer version is rejected`() async throws {
         let folder = try TemporaryFolder()
         _ = try await makeDatabase(folder)
-        let path = folder.path("state/jobs.sqlite")
-        try await DatabaseQueue(path: path).write { try $0.execute(sql: "PRAGMA user_version = 99") }
+        try await folder.openDatabase().write { try $0.execute(sql: "PRAGMA user_version = 99") }
         #expect(try await openingError(folder).message.contains("newer attachprep"))
-        try await DatabaseQueue(path: path).write { try $0.execute(sql: "PRAGMA application_id = 7") }
+        try await folder.openDatabase().write { try $0.execute(sql: "PRAGMA application_id = 7") }
         #expect(try await openingError(folder).message.contains("another program's"))
     }
 
