@@ -140,7 +140,13 @@ enum SecretQuery {
         let lower = key.lowercased()
         if signedPrefixes.contains(where: lower.hasPrefix) { return true }
         let plain = String(lower.unicodeScalars.filter { !["-", "_", ".", "[", "]", " ", "+"].contains($0) })
-        return names.contains(plain) || parts.contains(where: plain.contains)
+        return names.contains(plain) || parts.contains { hasBytes(of: $0, in: plain) }
+    }
+
+    /// Whether a text contains another, byte by byte. `String.contains` prepares a table for each search, which took
+    /// four fifths of the time of redacting a URL.
+    private static func hasBytes(of part: String, in text: String) -> Bool {
+        text.utf8.indices.contains { text.utf8[$0...].starts(with: part.utf8) }
     }
 
     /// Whether a key is part of a signature without being secret itself; its value is redacted beside a secret.

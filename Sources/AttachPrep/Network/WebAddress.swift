@@ -14,28 +14,27 @@ package struct WebAddress: Sendable, Hashable {
     /// - Throws: `source.invalid_url`, or `source.scheme_not_allowed` for anything but http and https.
     package init(_ text: String, httpsOnly: Bool = false) throws(AttachPrepError) {
         let text = String(text.trimmingWhitespace)
-        let shown = RedactedURL.excerpt(text)
         guard text.utf8.count <= Limits.urlBytesMax else { throw .urlTooLong(text.utf8.count) }
         if let scheme = Self.schemeWritten(in: text), !Self.schemes.contains(scheme) {
-            throw .unsupportedScheme(scheme, shown)
+            throw .unsupportedScheme(scheme, RedactedURL.excerpt(text))
         }
         let url: CurlURL
         do {
             url = try CurlURL(parsing: text)
         } catch {
-            throw .invalidURL(shown, detail: error.description)
+            throw .invalidURL(RedactedURL.excerpt(text), detail: error.description)
         }
         try self.init(url, httpsOnly: httpsOnly)
     }
 
     private init(_ url: CurlURL, httpsOnly: Bool) throws(AttachPrepError) {
-        let shown = RedactedURL.excerpt(url.text)
-        guard Self.schemes.contains(url.scheme) else { throw .unsupportedScheme(url.scheme, shown) }
-        guard !httpsOnly || url.scheme == "https" else { throw .httpsRequired(shown) }
-        guard !url.host.isEmpty, url.port > 0 else { throw .invalidURL(shown) }
+        func shown() -> String { RedactedURL.excerpt(url.text) }
+        guard Self.schemes.contains(url.scheme) else { throw .unsupportedScheme(url.scheme, shown()) }
+        guard !httpsOnly || url.scheme == "https" else { throw .httpsRequired(shown()) }
+        guard !url.host.isEmpty, url.port > 0 else { throw .invalidURL(shown()) }
         // Converting the name to ASCII turns a circled digit into a digit, so that libcurl, which parses the text
         // again, could find an IP address where a name was checked.
-        guard let again = try? CurlURL(parsing: url.text), again.host == url.host else { throw .invalidURL(shown) }
+        guard let again = try? CurlURL(parsing: url.text), again.host == url.host else { throw .invalidURL(shown()) }
         self.url = url
         self.httpsOnly = httpsOnly
     }
