@@ -79,6 +79,12 @@ package enum DedicatedThread {
 
     /// Starts a thread; its name is shown by `top -H` and truncated to 15 characters.
     package static func start(name: String, _ run: @escaping @Sendable () -> Void) throws(SystemError) {
+        pthread_detach(try create(name: name, run))
+    }
+
+    fileprivate static func create(
+        name: String, _ run: @escaping @Sendable () -> Void
+    ) throws(SystemError) -> pthread_t {
         var thread = pthread_t()
         let context = unsafe Unmanaged.passRetained(Body(run)).toOpaque()
         let code = unsafe pthread_create(
@@ -94,7 +100,7 @@ package enum DedicatedThread {
             throw SystemError("pthread_create", code: code)
         }
         unsafe CLinux_pthread_setname(thread, String(name.prefix(15)))
-        pthread_detach(thread)
+        return thread
     }
 
     private static func blockAsynchronousSignals() {
@@ -106,5 +112,27 @@ package enum DedicatedThread {
             unsafe sigdelset(&blocked, fault)
         }
         unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil)
+    }
+}
+
+/// A `DedicatedThread` whose end another thread waits for.
+///
+/// Linux: `pthread_join(3)`, which needs no system call but futex(2), so that it works in the sandbox.
+package struct JoinableThread: ~Copyable {
+    private let thread: pthread_t
+
+    package init(name: String, _ run: @escaping @Sendable () -> Void) throws(SystemError) {
+        thread = try DedicatedThread.create(name: name, run)
+    }
+
+    deinit {
+        pthread_detach(thread)
+    }
+
+    /// Waits until its body has returned.
+    package consuming func join() {
+        // It cannot fail: the thread is neither detached nor the calling one.
+        pthread_join(thread, nil)
+        discard self
     }
 }

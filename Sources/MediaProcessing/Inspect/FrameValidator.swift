@@ -10,7 +10,10 @@ import SafeArithmetic
 /// This is sufficient where the structure of each sample is checked by `NALUnitValidator`. Otherwise, or where a
 /// keyframe alone is not conclusive, the first and the last group of pictures are decoded, never the whole movie.
 final class FrameValidator {
-    let decoder: Decoder
+    private let stream: Int
+    private let demuxer: Demuxer
+    /// Decodes keyframes and groups of pictures; `fetch` has its own.
+    private let decoder: Decoder
     private let timer: ValidationTimer
     private let structure: NALUnitValidator?
     /// Maximum number of frames decoded per group; fewer for larger frames.
@@ -28,7 +31,11 @@ final class FrameValidator {
 
     private var window: FrameWindow?
     private let expected: ExpectedTime?
-    private var didDecodeExpected = false
+    private var didFetchExpected = false
+    /// The decode of the wanted frame in progress.
+    private var fetch: FrameFetch?
+    /// The decoder of the last completed fetch.
+    private var fetchDecoder: Decoder?
     /// The wanted frame, if it was decoded without errors.
     private(set) var found: Frame?
     /// The keyframe of the wanted frame's group; decoding the frame has already validated it.
@@ -50,8 +57,8 @@ final class FrameValidator {
         expecting expected: ExpectedTime? = nil
     ) throws {
         let pixels = max(1, stream.width.multiplied(clamping: stream.height))
-        // With two threads FFmpeg 5.1 copies a frame's error flags while the other thread may still set them: a damaged
-        // file passed in five of six runs.
+        self.stream = stream.index
+        self.demuxer = demuxer
         decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: Limits.moviePixelsMax)
         self.structure = structure
         self.timer = timer
@@ -61,11 +68,14 @@ final class FrameValidator {
         framesMax = min(Limits.validationFramesMax, max(8, Limits.validationPixelsMax / pixels))
     }
 
+    /// A decoder that has decoded some of the stream, if any has.
+    var usedDecoder: Decoder { decoder.hasDecoded ? decoder : fetchDecoder ?? decoder }
+
     /// Processes the stream's next packet.
     func consume(_ packet: Packet) throws {
         if packet.byteCount == 0 { return }
         try window?.append(packet)
-        try decodeExpectedEarly()
+        try fetchExpected()
         if packet.isKeyframe { try beginGroup() }
         // Packets before the first keyframe depend on frames that are not in the file.
         guard packet.isKeyframe || !current.isEmpty, current.count < packetsMax,
@@ -80,12 +90,17 @@ final class FrameValidator {
     /// - Parameter seconds: Presentation time of the wanted frame on the movie's timeline.
     func finish(showing seconds: Double? = nil) throws {
         let wanted = try wanted(at: seconds)
-        if found?.presentationTimestamp != wanted?.tick {
+        if fetch?.tick != wanted?.tick {
+            try endFetch()
             found = nil
-            if let wanted { try fetch(wanted) }
+            if let wanted { try beginFetch(wanted) }
         }
+        // Meanwhile the last keyframe is validated, unless the fetch does that.
+        let isLastApart = fetch.map { !$0.begins(with: current.first) } ?? true
+        if isLastApart { try validateLast() }
+        try endFetch()
         if !first.isEmpty { try validateFirst() }
-        try validateLast()
+        if !isLastApart { try validateLast() }
     }
 
     private static let damaged = AttachPrepError(
@@ -93,12 +108,12 @@ final class FrameValidator {
 
     // MARK: While packets arrive
 
-    /// Decodes the wanted frame as soon as its packets are available, so that little work remains after the last byte
-    /// of a movie that is downloading.
-    private func decodeExpectedEarly() throws {
-        guard !didDecodeExpected, let window, window.isDecided else { return }
-        didDecodeExpected = true
-        if let wanted = try wanted(at: expected?.seconds) { try fetch(wanted) }
+    /// Begins to decode the wanted frame as soon as its packets are available, so that little work remains after the
+    /// last byte of a movie that is downloading.
+    private func fetchExpected() throws {
+        guard !didFetchExpected, let window, window.isDecided else { return }
+        didFetchExpected = true
+        if let wanted = try wanted(at: expected?.seconds) { try beginFetch(wanted) }
     }
 
     private func wanted(at seconds: Double?) throws -> WantedFrame? {
@@ -115,11 +130,12 @@ final class FrameValidator {
         groups += 1
     }
 
-    /// Validates the first group, unless it may contain the wanted frame and that is not decoded yet.
+    /// Validates the first group, unless the decode of the wanted frame does that.
     private func endFirst() throws {
         first = Array(current.prefix(framesMax / 2))
         firstIsLong = isLong(current)
-        if window?.begins(with: first.first) != true || didDecodeExpected { try validateFirst() }
+        let isFetched = window?.begins(with: first.first) == true && (!didFetchExpected || fetch != nil)
+        if !isFetched { try validateFirst() }
     }
 
     /// Whether only the reference frames of a group are decoded, because it is too long.
@@ -144,10 +160,10 @@ final class FrameValidator {
             if alone.isDamaged { throw Self.damaged }
             return
         }
-        let together = try GOPDecoder(decoder, timer: timer)
-        try together.validate(decodable(previous), skipsNonReference: false)
+        let together = try GOPDecoder(decoder)
+        try together.validate(decodable(previous), skipsNonReference: false, timer)
         together.resetCounts()
-        try together.validate(current.prefix(packetsMax), skipsNonReference: false)
+        try together.validate(current.prefix(packetsMax), skipsNonReference: false, timer)
         if together.finish().isDamaged { throw Self.damaged }
     }
 
@@ -155,29 +171,35 @@ final class FrameValidator {
     private func decodesAlone(_ key: Packet?) throws -> Bool {
         guard structure != nil, let key else { return false }
         if let validatedKeyframe, validatedKeyframe.isSame(as: key) { return true }
-        let decoding = try GOPDecoder(decoder, timer: timer)
-        try decoding.validate(CollectionOfOne(key), skipsNonReference: false)
+        let decoding = try GOPDecoder(decoder)
+        try decoding.validate(CollectionOfOne(key), skipsNonReference: false, timer)
         return decoding.finish().isFlawless
     }
 
     /// Decodes a group. Frames shown before its keyframe depend on the previous group and are skipped.
     private func decode(_ group: [Packet], isLong: Bool) throws -> GOPDecoder.DecodeResult {
-        let decoding = try GOPDecoder(decoder, timer: timer)
-        try decoding.validate(decodable(group).prefix(packetsMax), skipsNonReference: isLong)
+        let decoding = try GOPDecoder(decoder)
+        try decoding.validate(decodable(group).prefix(packetsMax), skipsNonReference: isLong, timer)
         return decoding.finish()
     }
 
-    /// Decodes the wanted frame and the frames it depends on.
-    private func fetch(_ wanted: WantedFrame) throws {
-        let decoding = try GOPDecoder(
-            decoder, timer: timer, wanted: wanted, isDeblocked: expected?.needsDeblockedReferences == true)
-        try decoding.decodeReferences(wanted.packets)
-        let result = decoding.finish()
-        if result.isFlawless {
-            found = result.found
-            validatedKeyframe = wanted.packets.first
-        } else if result.isDamaged, !timer.isHalfSpent, let structure,
-            wanted.packets.first.map(structure.containsIDR) == true
+    private func beginFetch(_ wanted: WantedFrame) throws {
+        fetch = try FrameFetch(
+            wanted, decoder: Decoder.open(stream: stream, of: demuxer, pixelsMax: Limits.moviePixelsMax),
+            isDeblocked: expected?.needsDeblockedReferences == true, deadline: timer.halfEnd)
+    }
+
+    /// Waits for the wanted frame.
+    private func endFetch() throws {
+        guard let fetch else { return }
+        self.fetch = nil
+        let outcome: FrameFetch.Outcome
+        (outcome, fetchDecoder) = try fetch.wait()
+        if outcome.decoded.isFlawless {
+            found = outcome.decoded.found
+            validatedKeyframe = fetch.keyframe
+        } else if outcome.decoded.isDamaged, outcome.isComplete, let structure,
+            fetch.keyframe.map(structure.containsIDR) == true
         {
             throw Self.damaged
         }
@@ -210,16 +232,14 @@ final class GOPDecoder {
     }
 
     private let decoder: Decoder
-    private let timer: ValidationTimer
     /// The frame to keep; can be set after decoding has begun, before its packet is sent.
     var wanted: WantedFrame?
     private let frame: Frame
     private(set) var result = DecodeResult()
 
     /// - Parameter isDeblocked: Whether the frames before the wanted one are deblocked.
-    init(_ decoder: Decoder, timer: ValidationTimer, wanted: WantedFrame? = nil, isDeblocked: Bool = false) throws {
+    init(_ decoder: Decoder, wanted: WantedFrame? = nil, isDeblocked: Bool = false) throws {
         self.decoder = decoder
-        self.timer = timer
         self.wanted = wanted
         frame = try Frame()
         // Validation concerns the bitstream, so the loop filter can be skipped.
@@ -229,19 +249,24 @@ final class GOPDecoder {
     /// Decodes packets for validation.
     ///
     /// - Parameter skipsNonReference: Whether frames that no other frame refers to are skipped.
-    func validate(_ packets: some Sequence<Packet>, skipsNonReference: Bool) throws {
+    func validate(
+        _ packets: some Sequence<Packet>, skipsNonReference: Bool, _ timer: ValidationTimer
+    ) throws {
         for packet in packets {
             try timer.check()
-            try send(packet, skipsNonReference: skipsNonReference)
+            send(packet, skipsNonReference: skipsNonReference)
         }
     }
 
-    /// Decodes up to the wanted frame without validation; stops when half of the validation time is spent.
-    func decodeReferences(_ packets: some Sequence<Packet>) throws {
+    /// Decodes up to the wanted frame without validation.
+    ///
+    /// - Returns: Whether all packets were decoded before `isOver` returned true.
+    func decodeReferences(_ packets: some Sequence<Packet>, until isOver: () -> Bool) -> Bool {
         for packet in packets {
-            if timer.isHalfSpent { return }
-            try send(packet, skipsNonReference: true)
+            if isOver() { return false }
+            send(packet, skipsNonReference: true)
         }
+        return true
     }
 
     /// Resets the frame and error counts; the decoder state and `startsWithPredictedFrame` are kept.
@@ -254,7 +279,7 @@ final class GOPDecoder {
         return result
     }
 
-    private func send(_ packet: Packet, skipsNonReference: Bool) throws {
+    private func send(_ packet: Packet, skipsNonReference: Bool) {
         let isWanted = wanted.map { packet.presentationTimestamp == $0.tick } ?? false
         decoder.skipsNonReference = skipsNonReference && !isWanted
         if isWanted { decoder.skipsLoopFilter = false }
@@ -357,8 +382,8 @@ final class ValidationTimer {
         if secondsSpent > seconds { throw ValidationTimeoutError() }
     }
 
-    /// Whether the remaining time is reserved for validation.
-    var isHalfSpent: Bool { secondsSpent > seconds / 2 }
+    /// When half of the time will be spent if all goes on being spent: the rest is reserved for validation.
+    var halfEnd: ContinuousClock.Instant { .now + .seconds(seconds / 2 - secondsSpent) }
 
     private var secondsSpent: Double { spentSeconds + start.duration(to: .now) / .seconds(1) }
 }

@@ -122,7 +122,7 @@ final class PacketInspection {
     /// The decoders of the streams that were validated, by the index of the stream.
     var decoders: [Int: Decoder] {
         var decoders = tracks.reduce(into: [:]) { $0[$1.stream.index] = $1.audioValidator?.decoder }
-        if let video = movie.video { decoders[video.index] = videoValidator?.decoder }
+        if let video = movie.video { decoders[video.index] = videoValidator?.usedDecoder }
         return decoders
     }
 
