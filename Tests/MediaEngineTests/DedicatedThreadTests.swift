@@ -1,5 +1,6 @@
 import Glibc
 import Linux
+import Synchronization
 import Testing
 
 struct DedicatedThreadTests {
@@ -22,5 +23,12 @@ struct DedicatedThreadTests {
         let unblocked = try await unblockedSignals()
         #expect(unblocked.isSuperset(of: [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS]))
         #expect(unblocked.isDisjoint(with: [SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGALRM, SIGUSR1]))
+    }
+
+    @Test func `A joined thread has run to its end`() throws {
+        let count = Mutex(0)
+        let thread = try JoinableThread(name: "count") { for _ in 0..<100_000 { count.withLock { $0 += 1 } } }
+        thread.join()
+        #expect(count.withLock { $0 } == 100_000)
     }
 }
