@@ -383,7 +383,10 @@ final class ValidationTimer {
     }
 
     /// When half of the time will be spent if all goes on being spent: the rest is reserved for validation.
-    var halfEnd: ContinuousClock.Instant { .now + .seconds(seconds / 2 - secondsSpent) }
+    var halfEnd: ContinuousClock.Instant {
+        // Bounded: a part of the time until the request's deadline.
+        .now + .seconds(seconds / 2 - secondsSpent)
+    }
 
     private var secondsSpent: Double { spentSeconds + start.duration(to: .now) / .seconds(1) }
 }
