@@ -19,8 +19,8 @@ final class MediaProcess {
     private var deadline: ContinuousClock.Instant
 
     /// The whole environment of a media process: one malloc arena, because each keeps freed memory (with two, a batch
-    /// of mixed files needs an eighth more in all), a time zone that needs no file, and no backtraces, which would start
-    /// another program.
+    /// of mixed files needs an eighth more in all), a time zone that needs no file, and no backtraces, because writing
+    /// one starts another program.
     private static let environment = [
         "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "1", "TZ": "UTC0", "SWIFT_BACKTRACE": "enable=no",
     ]
