@@ -232,8 +232,8 @@ final class GOPDecoder {
     }
 
     private let decoder: Decoder
-    /// The frame to keep; can be set after decoding has begun, before its packet is sent.
-    var wanted: WantedFrame?
+    /// The frame to keep.
+    private let wanted: WantedFrame?
     private let frame: Frame
     private(set) var result = DecodeResult()
 

@@ -56,7 +56,7 @@ struct ContainerRole: Sendable, Hashable {
             let bytesMax = Limits.containerTokenBytesMax + 2  // Bounded: a constant.
             let text: String
             do { text = try SmallFile.text(of: file, bytesMax: bytesMax) } catch {
-                throw invalid("the token file \(file) \(error.reason(bytesMax: bytesMax))")
+                throw invalid("the token file \(file) \(error.reason(bytesMax: Limits.containerTokenBytesMax))")
             }
             token = text.last?.isNewline == true ? String(text.dropLast()) : text
         }
