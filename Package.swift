@@ -425,3 +425,30 @@ if buildsOnlyPrograms {
     ]
     package.targets.removeAll { $0.type == .test || others.contains($0.name) }
 }
+
+/// Gives each target the modules that its modules use, to the last.
+///
+/// SwiftPM compiles a target again only after a change of a module that it declares. A target that does not declare
+/// the module of a struct that it holds, even inside a type of another module, would keep the old layout of that struct
+/// and crash. What a target may import is in `Tests/TidyTests/Modules.swift`.
+func declareUsedModules(of package: Package) {
+    let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+    func name(_ dependency: Target.Dependency) -> String? {
+        switch dependency {
+        case .targetItem(let name, _), .byNameItem(let name, _): name
+        default: nil
+        }
+    }
+    for target in package.targets {
+        var (names, index) = (target.dependencies.compactMap(name), 0)
+        while index < names.count {
+            let used = targets[names[index]]?.dependencies.compactMap(name) ?? []
+            names += used.filter { !names.contains($0) }
+            index += 1
+        }
+        let products = target.dependencies.filter { name($0) == nil }
+        target.dependencies = names.map { .target(name: $0) } + products
+    }
+}
+
+declareUsedModules(of: package)
