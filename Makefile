@@ -48,7 +48,7 @@ swift_test := tools/tests --disable-xctest --no-parallel
 .PHONY: help deps deps-test deps-packages deb dist test-packages release-build \
     build demo test lint check docs docs-update docs-check screenshot \
     test-long test-hostile test-asan test-tsan fuzz fuzz-ci install client docc test-app \
-    bench bench-on-time bench-sandbox bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign \
+    bench bench-on-time bench-sandbox bench-memory bench-service bench-scale bench-calls bench-campaign \
     bench-budget bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
 
 help: ## List the targets
@@ -226,9 +226,6 @@ bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s 
 
 bench-sandbox: build ## Measure what the sandbox of the media processes costs
 	Benchmarks/sandbox
-
-# The former name.
-bench-walls: bench-sandbox
 
 bench-memory: build ## Prepare a thousand mixed files and measure how memory grows
 	Benchmarks/flat-memory
