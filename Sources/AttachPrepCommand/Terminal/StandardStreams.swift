@@ -26,6 +26,11 @@ enum StandardStreams {
         write(line + "\n", to: STDOUT_FILENO)
     }
 
+    /// Writes a document that another program reads, byte for byte; a terminal gets a line end after it.
+    static func result(document: String) {
+        write(isatty(STDOUT_FILENO) == 1 ? document + "\n" : document, to: STDOUT_FILENO)
+    }
+
     /// Writes a result whose lines are not cut to the terminal's width.
     static func result(_ paragraphs: [StyledText]) {
         let display = output

@@ -38,6 +38,8 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
         case mediaRemoved = "payload.media_removed"
         /// An optional part that was dropped to fit 4,096 bytes.
         case partDropped = "payload.part_dropped"
+        /// The rewritten payload would be over APNs' 4,096 bytes; it is returned as it was.
+        case notRewritten = "payload.not_rewritten"
     }
 
     /// The effect on the notification.
@@ -82,7 +84,7 @@ extension PayloadWarning.Code {
         switch self {
         case .mutableContentMissing, .alertMissing, .insecureURL, .typeNotAttachable, .tooLarge, .mediaRemoved: .error
         case .urlMalformed, .extensionMissing, .typeContradicted, .fileNameContradicted, .typeNotShown,
-            .optionInvalid, .addressNotFetched:
+            .optionInvalid, .addressNotFetched, .notRewritten:
             .warning
         case .mutableContentSpelling, .contentExtension, .otherMedia, .optionRemoved, .partDropped: .note
         }
