@@ -104,7 +104,6 @@ let package = Package(
         .systemLibrary(name: "CSPNG", providers: [.apt(["libspng-dev"])]),
         .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CJXL", providers: [.apt(["libjxl-dev"])]),
-        cLibrary("CXML", pkgConfig: "libxml-2.0", package: "libxml2-dev"),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
         .systemLibrary(name: "CNATS", providers: [.apt(["libnats-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -125,7 +124,6 @@ let package = Package(
         module("PNG", ["CSPNG", "Deflate", "FileIO", "SafeArithmetic"], optimized),
         module("WebP", ["CWebP", "SafeArithmetic"]),
         module("JXL", ["CJXL", "SafeArithmetic"]),
-        module("HTML", ["CXML", "SafeArithmetic"]),
         module("Magic", ["CMagic"]),
         module("Zlib", ["CZlib", "SafeArithmetic"]),
         module("Deflate", ["CDeflate", "SafeArithmetic"]),
@@ -144,7 +142,7 @@ let package = Package(
         module(
             "MediaProcessing",
             [
-                "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "JXL", "HTML", "Magic", "FileIO", "Linux",
+                "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "JXL", "Magic", "FileIO", "Linux",
                 "SafeArithmetic",
             ],
             optimized),
@@ -155,7 +153,6 @@ let package = Package(
             [
                 "MediaEngine", "PushPayload", "Curl", "Zlib", "FileIO", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
@@ -337,7 +334,6 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
     ("ManifestFuzz", ["AttachPrep", "AttachPrepCommand"]),
     ("HeaderFuzz", ["AttachPrep"]),
     ("AddressFuzz", ["AttachPrep", "Curl"]),
-    ("PlaylistFuzz", ["AttachPrep", "RichPush"]),
     ("MessageFuzz", ["AttachPrep", "MediaEngine"]),
     ("PayloadFuzz", ["RichPush", "PushPayload"]),
     ("PublishFuzz", ["AttachPrep"]),
@@ -346,7 +342,6 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioParserFuzz", ["ParserSupport"]),
     ("ImageParserFuzz", ["ParserSupport", "JPEG", "PNG", "WebP"]),
     ("AnimationParserFuzz", ["ParserSupport", "JXL"]),
-    ("PageFuzz", ["ParserSupport", "MediaEngine", "AttachPrepModel"]),
     ("SignatureFuzz", ["ParserSupport"]),
     ("GIFEncoderFuzz", ["ParserSupport"]),
     ("OriginFuzz", ["AttachPrep", "PeerSupport", "RichPush"]),

@@ -73,7 +73,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
     case downloadTooLarge = "download.too_large"
     /// The file is empty.
     case mediaEmpty = "media.empty"
-    /// Not media: HTML, JSON, an archive.
+    /// Not media: a web page, a playlist, JSON, an archive.
     case mediaUnrecognized = "media.unrecognized"
     /// A known media type that cannot be prepared.
     case mediaUnsupported = "media.unsupported"

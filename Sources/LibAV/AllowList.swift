@@ -1,8 +1,8 @@
 /// The demuxers, decoders, encoders, muxers and protocols that may be used, of libav's 350 demuxers, 490 decoders,
 /// 180 encoders and 180 muxers.
 ///
-/// Playlists, demuxers that open a second file, hardware codecs and filters are excluded: a playlist inside an AVI is
-/// a known way to read files and to reach the network (neex/ffmpeg-avi-m3u-xbin). Each name is needed by a test file,
+/// Demuxers that open a second file, hardware codecs and filters are excluded: a list of files inside an AVI is a
+/// known way to read files and to reach the network (neex/ffmpeg-avi-m3u-xbin). Each name is needed by a test file,
 /// except for `unsampled`. libav's parsers cannot be listed; they are selected by codec.
 package enum AllowList {
     /// Full demuxer names, as `format_whitelist` compares them.

@@ -1,5 +1,4 @@
 import AttachPrepModel
-import HTML
 import JXL
 import LibAV
 import Magic
@@ -62,10 +61,6 @@ package final class MediaProcessor {
                 try MediaRendering.render(
                     request, source: source, outputs: descriptors.dropFirst().map(OutputFile.init), deadline: deadline,
                     progress: progress))
-        case .join(let request):
-            return .joined(try SegmentJoin.run(request, descriptors: descriptors, deadline: deadline))
-        case .readPage(let request):
-            return .page(try PageReader.read(request, descriptor: source, deadline: deadline))
         case .describe: preconditionFailure("answered above")
         }
     }
@@ -140,7 +135,6 @@ enum EngineDescriber {
         let others = [
             EngineDescription.Library(name: "libvips", version: VipsLibrary.version),
             EngineDescription.Library(name: "libjxl", version: JXLLibrary.version),
-            EngineDescription.Library(name: "libxml2", version: HTMLLibrary.version),
             EngineDescription.Library(name: "libmagic", version: MagicCookie.version),
         ]
         // Bounded: array concatenation.
@@ -182,9 +176,5 @@ enum EngineDescriber {
                 EngineDescription.Ability(
                     name: name, isAvailable: LibAV.canEncode(encoder), package: "libavcodec59")
             }
-            + [
-                EngineDescription.Ability(
-                    name: "join HLS segments", isAvailable: LibAV.canJoinSegments, package: "libavformat59")
-            ]
     }
 }

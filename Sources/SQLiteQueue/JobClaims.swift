@@ -8,7 +8,7 @@ import Synchronization
 
 extension SQLiteStore {
     public func claim(
-        _ count: Int, by worker: String, lease: Duration, hostLimit: HostLimit
+        _ count: Int, by worker: String, lease: Duration, hostLimit: Int
     ) async throws -> [ClaimedJob] {
         let claim = JobClaim(worker: worker, leaseMilliseconds: lease.milliseconds, hostLimit: hostLimit)
         var taken = ClaimBatch()
@@ -54,7 +54,7 @@ struct ClaimBatch: Sendable {
 struct JobClaim: Sendable {
     var worker: String
     var leaseMilliseconds: Int64
-    var hostLimit: HostLimit
+    var hostLimit: Int
 
     func claimedJobs(
         _ count: Int, _ laneRotation: LaneRotation, _ isolation: IsolationState, _ database: Database,
@@ -133,13 +133,10 @@ struct JobClaim: Sendable {
         let row = try database.row(
             """
             UPDATE job SET \(Self.begun)
-            WHERE id = (SELECT id FROM (\(JobParking.window)) AS candidate WHERE \(JobParking.canRun("?7")) LIMIT 1)
+            WHERE id = (SELECT id FROM (\(JobParking.window)) AS candidate WHERE \(JobParking.canRun) LIMIT 1)
             RETURNING \(ClaimedRecord.columns)
             """,
-            [
-                lane.lane, hostLimit.jobsMax, moment.wall, token, worker,
-                moment.steady.adding(clamping: leaseMilliseconds), try StoredJSON.text(hostLimit.waiting),
-            ])
+            [lane.lane, hostLimit, moment.wall, token, worker, moment.steady.adding(clamping: leaseMilliseconds)])
         return row.map { ClaimedRecord($0, token: token) }
     }
 }
@@ -155,20 +152,15 @@ enum JobParking {
     /// Maximum number of windows per transaction: parking this many takes about 20 ms, during which other changes wait.
     static let windowsMax = 32
 
-    /// Whether the job `candidate` can run: its host has fewer than `?2` running jobs without those that wait for their
-    /// source, and no job with its work key is running.
-    ///
-    /// - Parameter waiting: the SQL parameter of the numbers of jobs that wait, by host, as JSON.
-    static func canRun(_ waiting: String) -> String {
-        """
+    /// Whether the job `candidate` can run: its host has fewer than `?2` running jobs, and no job with its work key is
+    /// running.
+    static let canRun = """
         NOT EXISTS (SELECT 1 FROM job AS other INDEXED BY job_alive_key
             WHERE other.state IN ('queued', 'running') AND other.state = 'running' AND other.key = candidate.key)
-        AND (candidate.host IS NULL
-            OR ?2 + coalesce((SELECT value FROM json_each(\(waiting)) WHERE json_each.key = candidate.host), 0) >
+        AND (candidate.host IS NULL OR ?2 >
             (SELECT count(*) FROM job AS other INDEXED BY job_running_host
                 WHERE other.state = 'running' AND other.host = candidate.host))
         """
-    }
 
     /// The first jobs of lane `?1` that are due at `?3`, in order.
     static let window = """
@@ -179,23 +171,20 @@ enum JobParking {
     /// Parks the jobs of a window that cannot run.
     ///
     /// - Returns: Whether another window may contain more jobs: false when this one was not full.
-    static func park(_ database: Database, lane: JobPriority, hostLimit: HostLimit, at moment: StoreMoment) throws
-        -> Bool
-    {
+    static func park(_ database: Database, lane: JobPriority, hostLimit: Int, at moment: StoreMoment) throws -> Bool {
         try database.run(
             """
             UPDATE job SET parked = CASE WHEN EXISTS (SELECT 1 FROM job AS other INDEXED BY job_alive_key
                 WHERE other.state IN ('queued', 'running') AND other.state = 'running' AND other.key = job.key)
                 THEN 2 ELSE 1 END
-            WHERE id IN (SELECT id FROM (\(window)) AS candidate WHERE NOT (\(canRun("?4"))))
-            """, [lane.lane, hostLimit.jobsMax, moment.wall, try StoredJSON.text(hostLimit.waiting)])
+            WHERE id IN (SELECT id FROM (\(window)) AS candidate WHERE NOT (\(canRun)))
+            """, [lane.lane, hostLimit, moment.wall])
         return database.changesCount >= windowCount
     }
 
-    static func admit(_ database: Database, hostLimit: HostLimit) throws {
-        for (host, running) in try parked("host", mark: 1, database) where running < hostLimit.jobsMax(of: host) {
-            try admit(
-                database, "host", host, mark: 1, count: hostLimit.jobsMax(of: host).subtracting(clamping: running))
+    static func admit(_ database: Database, hostLimit: Int) throws {
+        for (host, running) in try parked("host", mark: 1, database) where running < hostLimit {
+            try admit(database, "host", host, mark: 1, count: hostLimit.subtracting(clamping: running))
         }
         for (key, running) in try parked("key", mark: 2, database) where running == 0 {
             try admit(database, "key", key, mark: 2, count: 1)

@@ -11,7 +11,7 @@ import Testing
         while True:
             number = receive()['number']
             if number == 2: die('SIGSEGV')
-            media = {'format': 'png', 'magicMIMEType': 'image/png', 'isPage': False}
+            media = {'format': 'png', 'magicMIMEType': 'image/png'}
             reply(number, {'answer': {'_0': {'identified': {'_0': media}}}})
         """
 

@@ -88,11 +88,9 @@ package enum ResponseVerdict: Sendable, Hashable {
 
     /// - Parameters:
     ///   - point: Where the file is continued; nil to begin it.
-    ///   - range: The requested part of the file; nil for the whole.
     ///   - validators: The validators of a conditional request; nil for another request.
     package init(
-        _ head: ResponseHead, resuming point: ResumePoint?, range: ResourceRange? = nil,
-        asking validators: SourceValidators? = nil
+        _ head: ResponseHead, resuming point: ResumePoint?, asking validators: SourceValidators? = nil
     ) {
         if let field = head.ambiguousField {
             self = .ambiguous(field: field)
@@ -100,7 +98,7 @@ package enum ResponseVerdict: Sendable, Hashable {
         }
         self =
             switch head.status {
-            case 206: Self.partial(head, point, range)
+            case 206: Self.range(head, point)
             case 416 where point != nil: .unusableRange
             case 200...299: .whole(total: head.isEncoded ? nil : head.contentLength)
             case 304: Self.unmodified(head, validators)
@@ -119,18 +117,10 @@ package enum ResponseVerdict: Sendable, Hashable {
         }
     }
 
-    private static func partial(_ head: ResponseHead, _ point: ResumePoint?, _ wanted: ResourceRange?)
-        -> ResponseVerdict
-    {
+    private static func range(_ head: ResponseHead, _ point: ResumePoint?) -> ResponseVerdict {
         if let point {
             let total = head.contentRange?.total ?? point.total
             return point.isContinued(by: head) ? .continuation(total: total) : .unusableRange
-        }
-        if let wanted {
-            guard let range = head.contentRange, range.first == wanted.offset, range.end == wanted.end,
-                head.isWholeRange, !head.isEncoded
-            else { return .rejected(status: head.status) }
-            return .whole(total: wanted.length)
         }
         // Some servers send 206 without a range request; accepted when the range is the whole file.
         guard let range = head.contentRange, range.first == 0, let total = range.total, range.end == total,
@@ -291,8 +281,6 @@ package struct RetrySchedule: Sendable, Hashable {
     /// The longest wait before the second attempt.
     package var backOff: Duration
     package var attemptsMax = Limits.downloadAttemptsMax
-    /// The longest wait after any number of attempts, without `Retry-After`; nil for no limit.
-    package var backOffMax: Duration?
 
     package init(backOff: Duration) {
         self.backOff = backOff
@@ -307,8 +295,7 @@ package struct RetrySchedule: Sendable, Hashable {
     package func delay(afterTries tries: Int, chance: Double, retryAfter: Duration?, timeLeft: Duration) -> Duration? {
         guard tries < attemptsMax else { return nil }
         // Bounded: the backoff is a fraction of a second, and is doubled at most 16 times.
-        let doubled = backOff * (1 << min(tries - 1, 16))
-        let delayMax = min(doubled, backOffMax ?? doubled)
+        let delayMax = backOff * (1 << min(tries - 1, 16))
         // Bounded: at most the delayMax or the `Retry-After` that `EasyHandle.report` clamps.
         let delay = max(delayMax * chance, retryAfter ?? .zero)
         return delay < timeLeft ? delay : nil

@@ -44,10 +44,9 @@ package struct RequestHeaders: Sendable {
     ///     credentials sent.
     ///   - authorization: The `Authorization` value from the URL's user info; the caller's own header overrides it.
     ///   - point: Where to resume; nil requests the whole file.
-    ///   - range: The part of the file to request.
     ///   - condition: The conditional headers, ignored when resuming.
     func lines(
-        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?, range: ResourceRange? = nil,
+        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?,
         condition: ConditionalRequest? = nil
     ) -> [String] {
         var fields = isFirstOrigin ? callers : []
@@ -59,7 +58,6 @@ package struct RequestHeaders: Sendable {
             fields.append((name, value))
         }
         fields.append(("Accept-Encoding", "identity"))
-        if let range, point == nil { fields.append(("Range", "bytes=\(range.offset)-\(range.end - 1)")) }
         // libcurl omits a header with an empty value unless it is written with a semicolon.
         return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
             // Bounded: array concatenation.

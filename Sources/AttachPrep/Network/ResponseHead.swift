@@ -89,18 +89,6 @@ extension ResponseHead {
         return type
     }
 
-    /// The `charset` parameter of `Content-Type` in lowercase; nil when missing or invalid.
-    package var charset: String? {
-        guard let parameters = self["content-type"]?.lowercased().split(separator: ";").dropFirst() else { return nil }
-        for parameter in parameters {
-            let parts = parameter.split(separator: "=", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
-            guard parts.count == 2, parts[0] == "charset" else { continue }
-            let name = parts[1].filter { $0 != "\"" && $0 != "'" }
-            return 1...40 ~= name.utf8.count && name.utf8.allSatisfy(Self.isName) ? name : nil
-        }
-        return nil
-    }
-
     /// The parsed `Content-Range`; nil when missing or invalid.
     package var contentRange: ContentRange? { self["content-range"].flatMap { ContentRange($0) } }
 

@@ -97,11 +97,8 @@ extension AttachPrepError {
     }
 
     fileprivate static func unsupportedScheme(_ scheme: String, _ shown: String) -> AttachPrepError {
-        let remedy =
-            scheme == "mxc"
-            ? "give the URL at the homeserver, https://HOMESERVER/_matrix/client/v1/media/download/SERVER/ID, with "
-                + "its access token as a header." : "use an http or https URL."
-        return AttachPrepError(.sourceSchemeNotAllowed, "\(shown) uses the scheme \(scheme); \(remedy)")
+        AttachPrepError(
+            .sourceSchemeNotAllowed, "\(shown) uses the scheme \(scheme); use an http or https URL.")
     }
 
     fileprivate static func httpsRequired(_ shown: String) -> AttachPrepError {
@@ -113,18 +110,4 @@ extension AttachPrepError {
 extension CurlCredentials {
     /// The value of an `Authorization` header for Basic authentication (RFC 7617).
     var basicAuthorization: String { "Basic " + Data("\(user):\(password)".utf8).base64EncodedString() }
-}
-
-extension AttachmentRequest {
-    /// The headers for a resource that the source names, such as a segment: those of the request for the same origin,
-    /// none for another.
-    func headers(for address: WebAddress, from source: WebAddress) -> [(name: String, value: String)] {
-        guard address.origin == source.origin else { return [] }
-        // Conditions are about the source.
-        var sent = headers.filter { !$0.key.lowercased().hasPrefix("if-") }.map { (name: $0.key, value: $0.value) }
-        if let value = source.basicAuthorization, !sent.contains(where: { $0.name.lowercased() == "authorization" }) {
-            sent.append((name: "Authorization", value: value))
-        }
-        return sent
-    }
 }

@@ -132,7 +132,6 @@ extension Limits {
 /// The content of a webhook: event type and body, which are the same in every attempt.
 public struct WebhookNotice: Sendable, Hashable {
     public enum Event: String, Codable, Sendable, Hashable, CaseIterable {
-        case attachmentPartial = "attachment.partial"
         case attachmentPrepared = "attachment.prepared"
         case attachmentRejected = "attachment.rejected"
         case jobDead = "job.dead"
@@ -161,18 +160,6 @@ public struct WebhookNotice: Sendable, Hashable {
 }
 
 extension WebhookNotice {
-    /// The webhook for the partial result of a job; nil when the request has no `callbackURL`.
-    ///
-    /// - Parameter trace: nil uses that of the job's submission.
-    init?(for job: ClaimedJob, partial: Manifest, _ media: MediaID, at baseURL: String?, trace: TraceHeaders?) {
-        guard let url = job.request.jobOptions.callbackURL,
-            let body = try? Self.body(
-                .attachmentPartial, partial.located(media, at: baseURL), .now, Subject(job.job, .running), job.job)
-        else { return nil }
-        self.init(url: url, event: .attachmentPartial, body: body)
-        self.trace = trace ?? job.job.origin.trace
-    }
-
     /// The webhook for the end of a job; nil when the request has no `callbackURL`.
     ///
     /// - Parameters:

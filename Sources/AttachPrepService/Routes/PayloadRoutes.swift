@@ -212,14 +212,11 @@ struct PayloadJobs: Sendable {
 }
 
 extension Job {
-    /// Whether the job has a partial result, or it or its first attempt has ended: a retry would come too late for a
-    /// notification.
-    fileprivate var hasBeenTried: Bool {
-        state.isFinished || partial != nil || state == .queued && attempts > 0 && error != nil
-    }
+    /// Whether the job or its first attempt has ended: a retry would come too late for a notification.
+    fileprivate var hasBeenTried: Bool { state.isFinished || state == .queued && attempts > 0 && error != nil }
 
     fileprivate func manifest(of request: AttachmentRequest) -> Manifest {
-        if let known = result ?? partial { return known }
+        if let result { return result }
         let failure =
             error.map { AttachPrepError($0.code, $0.message, isRetryable: $0.retryable) }
             ?? AttachPrepError(

@@ -203,7 +203,7 @@ struct MutationRun: Sendable {
 enum MutationSeeds {
     static func all() throws -> [(name: String, bytes: [UInt8])] {
         let samples = try FileManager.default.contentsOfDirectory(atPath: SourceTree.path("samples/media")).sorted()
-            .filter { !["empty.png", "truncated.jpg", "tune.mid", "picture.jpg", "clock.m3u8"].contains($0) }
+            .filter { !["empty.png", "truncated.jpg", "tune.mid", "picture.jpg"].contains($0) }
         let files = samples.map { ($0, URL(filePath: SourceTree.sample($0))) }
         let made = try generated.map { ($0.name, try movie($0.name, $0.arguments)) } + stills()
         return try (files + made).map { (name: $0.0, bytes: [UInt8](try Data(contentsOf: $0.1))) } + LegacyMedia.all

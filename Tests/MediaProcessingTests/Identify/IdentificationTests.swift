@@ -65,6 +65,31 @@ struct IdentificationTests {
     }
 
     @Test(arguments: [
+        "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=800000\nlow.m3u8\n", "#EXTM3U\r\n#EXTINF:9,Song\r\nsong.mp3\r\n",
+        "\u{FEFF}#EXTM3U\n", "\n\n #EXTM3U\n#EXTINF:1,\na.ts\n",
+    ])
+    func `A playlist is rejected with what it is and what to give`(text: String) {
+        let error = #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8), isComplete: false) }
+        #expect(error?.code == .mediaUnrecognized && error?.isRetryable == false)
+        #expect(
+            error?.message == "The source is a playlist (M3U or M3U8), which only lists other files; give the URL of "
+                + "an image, audio or movie file, such as an MP4 of the stream.")
+    }
+
+    @Test(arguments: [
+        "<!DOCTYPE html><html><head><title>Sign in</title></head>", "\u{FEFF}\n <HTML lang=en><body>",
+        "<meta charset=utf-8><meta property=og:image content=a.png>",
+        "<?xml version=\"1.0\"?><!DOCTYPE html><html xmlns=\"http://www.w3.org/1999/xhtml\">",
+    ])
+    func `A web page is rejected with what it is and what to give`(text: String) {
+        let error = #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8), isComplete: false) }
+        #expect(error?.code == .mediaUnrecognized && error?.isRetryable == false)
+        #expect(
+            error?.message == "The source is a web page (HTML), not an image, audio or movie file; give the URL of the "
+                + "file itself.")
+    }
+
+    @Test(arguments: [
         "FWS\u{9}", "\u{1F}\u{7}\u{0}\u{3F}",
         "MThd\u{0}\u{0}\u{0}\u{6}\u{0}\u{1}\u{0}\u{1}\u{0}`",
     ])
