@@ -9,7 +9,6 @@ enum Modules {
         "JPEG": ["SafeArithmetic", "FileIO", "CJPEG"],
         "PNG": ["SafeArithmetic", "FileIO", "Deflate", "CSPNG"],
         "WebP": ["SafeArithmetic", "CWebP"],
-        "JXL": ["SafeArithmetic", "CJXL"],
         "HTML": ["SafeArithmetic", "CXML"],
         "Magic": ["CMagic"],
         "Zlib": ["SafeArithmetic", "CZlib"],
@@ -23,7 +22,7 @@ enum Modules {
         "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaProcessing": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP",
-            "JXL", "HTML", "Magic", "FileIO", "Linux",
+            "HTML", "Magic", "FileIO", "Linux",
         ],
         "MediaProcessMain": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux",
@@ -68,7 +67,7 @@ enum Modules {
 
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
-        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CJXL", "CXML", "CMagic", "CZlib", "CDeflate", "CCurl", "CNATS",
+        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CXML", "CMagic", "CZlib", "CDeflate", "CCurl", "CNATS",
         "CLinux", "CBuild", "CEmbedded",
     ]
 
