@@ -7,7 +7,7 @@ DESTDIR ?=
 # For building and the demo: the C libraries, what SwiftPM needs for linking beside the Swift toolchain, git and
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
-    libjpeg62-turbo-dev libspng-dev libwebp-dev libjxl-dev \
+    libjpeg62-turbo-dev libspng-dev libwebp-dev \
     libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
     zlib1g-dev libdeflate-dev git ca-certificates python3
 # For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,

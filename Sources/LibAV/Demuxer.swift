@@ -189,12 +189,6 @@ extension Demuxer {
         return end
     }
 
-    /// Number of entries of a stream in the container's index.
-    package func indexedEntries(stream index: Int) -> Int {
-        guard let stream = unsafe stream(index) else { return 0 }
-        return max(0, Int(clamping: unsafe avformat_index_get_entries_count(stream)))
-    }
-
     /// Decoding time of a sample in the container's index, in ticks of the stream, counted from the last one; nil when
     /// the index does not have that many.
     package func indexedTick(stream index: Int, fromEnd count: Int) -> Int64? {

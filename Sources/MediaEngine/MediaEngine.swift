@@ -66,6 +66,17 @@ public enum MediaCall: Codable, Sendable, Hashable {
     case describe
 }
 
+extension MediaCall {
+    /// Whether it draws an SVG, whose work does not depend on its bytes or pixels.
+    package var isDrawing: Bool {
+        switch self {
+        case .inspect(let request): request.format == .svg
+        case .render(let request): request.format == .svg
+        default: false
+        }
+    }
+}
+
 /// The answer to the call of the same name.
 public enum MediaAnswer: Codable, Sendable, Hashable {
     case identified(IdentifiedMedia)

@@ -43,8 +43,7 @@ import Glibc
     /// Opens an SVG drawn at a multiple of its own size.
     package static func openDrawing(descriptor: CInt, scale: Double) throws -> Image {
         let source = try ImageSource(descriptor: descriptor)
-        let options = "[scale=\(scale),fail-on=error]"
-        return try make("load") { out in unsafe CVips_image_new_from_source(source.pointer, options, out) }
+        return try make("svgload") { out in unsafe CVips_svgload_source(source.pointer, out, scale) }
     }
 
     /// Opens a file and reduces it to fit a box, decoding at a lower size where the format can. The result is upright.
@@ -93,12 +92,9 @@ import Glibc
 
     /// Wraps pixels of 8 bits a band, rows without padding; `orientation` is the EXIF orientation.
     ///
-    /// - Parameters:
-    ///   - colorProfile: The ICC profile of the pixels; nil for sRGB.
-    ///   - isCMYK: Whether the first four bands are amounts of ink.
+    /// - Parameter colorProfile: The ICC profile of the pixels; nil for sRGB.
     package static func wrap(
-        pixels: [UInt8], width: Int, height: Int, bands: Int, orientation: Int, colorProfile: [UInt8]? = nil,
-        isCMYK: Bool = false
+        pixels: [UInt8], width: Int, height: Int, bands: Int, orientation: Int, colorProfile: [UInt8]? = nil
     ) throws -> Image {
         // Bounded: the pixels are in memory.
         precondition(pixels.count == width * height * bands, "pixels do not match the image size")
@@ -108,8 +104,7 @@ import Glibc
                 VIPS_FORMAT_UCHAR)
         }
         guard let image = unsafe image else { throw VipsError("new_from_memory") }
-        let colors = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
-        unsafe image.pointee.Type = isCMYK ? VIPS_INTERPRETATION_CMYK : colors
+        unsafe image.pointee.Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         unsafe vips_image_set_int(image, "orientation", CInt(clamping: orientation))
         if let colorProfile {
             unsafe colorProfile.withUnsafeBytes { profile in

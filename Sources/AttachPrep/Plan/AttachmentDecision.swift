@@ -188,7 +188,7 @@ package enum Attachability: Sendable, Hashable {
     }
 
     /// Codecs of WAVs that Core Audio does not decode; it decodes PCM, A-law, µ-law, GSM, ADPCM of IMA and Microsoft.
-    private static let unplayedInWave: Set<String> = ["adpcm_yamaha", "adpcm_g726", "truespeech"]
+    private static let unplayedInWave: Set<String> = ["adpcm_yamaha", "adpcm_g726"]
 
     private static func audio(_ media: InspectedMedia) -> Attachability {
         if media.format == .wave, let other = media.audio.first(where: { unplayedInWave.contains($0.codec) }) {

@@ -98,10 +98,8 @@ struct AnimationFacts {
             case .webp: try WebPParser.parse(window("WebP")).delaysMilliseconds
             case .png: try PNGParser.parse(window("PNG")).delaysMilliseconds
             case .avif: try AVIFSequenceIndex(source, deadline: deadline).delaysMilliseconds
-            case .jpegXL:
-                try JPEGXLFrames.parse(window("JPEG XL image"), deadline: deadline).delaysMilliseconds
             // Of these, `open` accepts GIF only.
-            case .gif, .jpeg, .heic, .heif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .svg, nil:
+            case .gif, .jpeg, .heic, .heif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
                 try GIFParser.parse(window("GIF")).delaysMilliseconds
             }
         return AnimationFacts(

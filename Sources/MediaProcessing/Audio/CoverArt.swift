@@ -23,7 +23,7 @@ package enum CoverArt {
         switch ImageSignature.format(of: LeadingBytes(Array(bytes.prefix(64))))?.imageFormat {
         case .jpeg: return (try? DecodingMemory.coefficientBytes(window)) != nil
         case .png: return (try? PNGParser.parse(window)) != nil
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil:
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
             return false
         }
     }

@@ -24,6 +24,10 @@ package enum Identification {
         if isPlaylist(first) { throw unusablePlaylist }
         let known = try signature(of: first) ?? (request.isComplete ? behindTag(first, descriptor: descriptor) : nil)
         if let known { return IdentifiedMedia(format: try decodable(known), magicMIMEType: "") }
+        // libmagic knows no SVG behind a long comment.
+        if !request.isComplete, first.count < windowBytes, XMLRoot(first) == .incomplete {
+            return IdentifiedMedia(format: nil, magicMIMEType: "")
+        }
         // libmagic fails on input for which its rules loop; such content counts as unknown.
         let magic = (try? cookie.mimeType(of: first.bytes)) ?? unknown
         if isPage(first, magic: magic) { throw unusablePage }
@@ -132,7 +136,7 @@ package enum MagicMIMEType {
     package enum Meaning: Sendable, Hashable {
         /// A supported or known format.
         case media(MediaFormat)
-        /// An image format that is not supported.
+        /// A media format that is not supported.
         case unsupportedMedia
         /// A document, an archive, a program, text.
         case notMedia
@@ -144,7 +148,7 @@ package enum MagicMIMEType {
     package static func meaning(_ mimeType: String) -> Meaning {
         if let format = formats[mimeType] { return .media(format) }
         if mimeType == "application/octet-stream" { return .anything }
-        if mimeType.hasPrefix("image/") { return .unsupportedMedia }
+        if mimeType.hasPrefix("image/") || unsupported.contains(mimeType) { return .unsupportedMedia }
         if mimeType.hasPrefix("audio/") || mimeType.hasPrefix("video/") { return .anything }
         return .notMedia
     }
@@ -152,6 +156,12 @@ package enum MagicMIMEType {
     private static let formats: [String: MediaFormat] = [
         "image/svg+xml": .svg,
         "audio/midi": .midi,
+    ]
+
+    /// Audio and movies without a decoder here: Musepack, Monkey's Audio, DSD, RealMedia.
+    private static let unsupported: Set<String> = [
+        "audio/x-musepack", "audio/x-ape", "audio/x-dsf", "audio/x-dff", "audio/x-pn-realaudio",
+        "application/vnd.rn-realmedia",
     ]
 }
 

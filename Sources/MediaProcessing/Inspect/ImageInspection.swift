@@ -1,4 +1,3 @@
-import JXL
 import MediaEngine
 import RichPush
 import Vips
@@ -18,7 +17,6 @@ struct ImageInspection {
         case .bmp: try inspectBitmap()
         case .icon: try inspectDecoded(IconDecoder.image(descriptor: source, deadline: deadline))
         case .svg: try inspectDecoded(SVGRenderer.image(descriptor: source, deadline: deadline))
-        case .photoshop: try inspectPhotoshop()
         case .tiff: try inspectTIFF()
         case .jpeg: try inspectJPEG()
         case .avif: try inspectAVIF()
@@ -97,17 +95,12 @@ struct ImageInspection {
         return media
     }
 
-    /// libvips decodes stills only, and shows the last frame of an animation.
     private func inspectJPEGXL() throws -> InspectedMedia {
-        let frames = try JPEGXLFrames.parse(window("JPEG XL image"), deadline: deadline)
-        guard frames.delaysMilliseconds.count > 1 else { return try inspectStill() }
-        var media = InspectedMedia(format: .jpegXL)
-        (media.width, media.height) = (frames.header.width, frames.header.height)
-        media.hasAlpha = frames.header.hasAlpha
-        media.color = "srgb"
-        describe(frames.delaysMilliseconds, loops: frames.loopCount, frames.duration, in: &media)
-        try decodeFrames()
-        return media
+        let header = try JPEGXLHeader.parse(window("JPEG XL image"))
+        try header.requireSupported()
+        try ImageLimits.check(width: header.width, height: header.height)
+        try DecodingMemory.check(header)
+        return try inspectStill()
     }
 
     /// Describes an animation; one with a single frame is a still.
@@ -176,14 +169,6 @@ struct ImageInspection {
 
     private func window(_ noun: String) throws -> ByteWindow {
         try ByteWindow(descriptor: source, noun: noun, deadline: deadline)
-    }
-
-    private func inspectPhotoshop() throws -> InspectedMedia {
-        if request.decodesStills {
-            return try inspectDecoded(PhotoshopDecoder.image(descriptor: source, deadline: deadline))
-        }
-        let document = try PhotoshopDocument(window("Photoshop document"))
-        return described(width: document.width, height: document.height, hasAlpha: document.hasAlpha)
     }
 
     private func inspectDecoded(_ image: Image) -> InspectedMedia {

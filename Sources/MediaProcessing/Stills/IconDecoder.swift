@@ -4,7 +4,7 @@ import RichPush
 import SafeArithmetic
 import Vips
 
-/// Decodes the largest image of a Windows icon or cursor.
+/// Decodes the largest image of a Windows icon.
 package enum IconDecoder {
     /// - Throws: `media.corrupt` when the file is truncated or the image does not decode, `media.unsupported`,
     ///   `media.too_many_pixels`, `deadline.exceeded`.
@@ -37,7 +37,7 @@ package struct IconEntry: Sendable, Hashable {
     /// Size in pixels, as the directory declares it.
     package let width: Int
     package let height: Int
-    /// Bits per pixel, as the directory declares them; the coordinate of a cursor's hot spot instead.
+    /// Bits per pixel, as the directory declares them.
     private let depth: Int
 
     // Bounded throughout: the count has 16 bits, offsets and lengths four bytes, and the pixels are limited.

@@ -1,5 +1,4 @@
 import AttachPrepModel
-import JXL
 package import RichPush
 import SafeArithmetic
 import Vips
@@ -67,10 +66,6 @@ struct DecodingMemory {
         }
     }
 
-    /// What libjxl holds beside these of an animation: four frames to which others refer, and 16-bit pixels, where 92
-    /// bytes a pixel were measured.
-    private static let jpegXLAnimationBytesPerPixel = 160
-
     /// Bytes of a DCT coefficient in libjpeg.
     private static let coefficientBytes = 2
 
@@ -120,37 +115,23 @@ struct DecodingMemory {
         case .jpeg: try coefficientBytes(ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline))
         case .png: try interlacedBytes(stored)
         case .webp: stored.width * stored.height * webPBytesPerPixel
-        case .jpegXL: try jpegXLBytes(stored)
-        case .gif, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .svg, nil: 0
+        // The decoded image, which the loader holds as a whole.
+        case .jpegXL: stored.width * stored.height * stored.bands * stored.sampleBytes
+        case .gif, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .svg, nil: 0
         }
     }
 
-    /// Bytes of the decoded image, which the loader holds as a whole.
+    /// Checks a JPEG XL before libjxl decodes it.
     ///
     /// - Throws: `media.too_many_pixels` when decoding may exceed the limit.
-    private static func jpegXLBytes(_ stored: Image) throws -> Int {
-        try checkJPEGXL(
-            width: stored.width, height: stored.height,
-            bytesPerPixel: jpegXLBytesPerPixel(hasAlpha: stored.hasAlpha, isDeep: stored.sampleBytes > 1))
-        return stored.width * stored.height * stored.bands * stored.sampleBytes
-    }
-
-    /// Checks an image, or a layer of one, before libjxl decodes it.
-    ///
-    /// - Throws: `media.too_many_pixels` when decoding may exceed the limit.
-    static func checkJPEGXL(_ header: JXLHeader, width: Int, height: Int) throws {
-        let still = jpegXLBytesPerPixel(hasAlpha: header.hasAlpha, isDeep: header.isDeep)
-        try checkJPEGXL(
-            width: width, height: height, bytesPerPixel: header.isAnimated ? jpegXLAnimationBytesPerPixel : still)
-    }
-
-    private static func checkJPEGXL(width: Int, height: Int, bytesPerPixel: Int) throws {
-        let bytes = width.multiplied(clamping: height).multiplied(clamping: bytesPerPixel)
+    static func check(_ header: JPEGXLHeader) throws {
+        let bytesPerPixel = jpegXLBytesPerPixel(hasAlpha: header.hasAlpha, isDeep: header.bitDepth > 8)
+        let bytes = header.width.multiplied(clamping: header.height).multiplied(clamping: bytesPerPixel)
         guard bytes <= Limits.jpegXLBytesMax else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The JPEG XL image is \(width) x \(height) pixels and takes up to \(bytes.grouped) bytes to decode, "
-                    + "over the limit of \(Limits.jpegXLBytesMax.grouped); send a smaller one.")
+                "The JPEG XL image is \(header.width) x \(header.height) pixels and takes up to \(bytes.grouped) "
+                    + "bytes to decode, over the limit of \(Limits.jpegXLBytesMax.grouped); send a smaller one.")
         }
     }
 
@@ -209,7 +190,7 @@ extension Limits {
     /// The same including the decoder's memory: coefficients of a progressive JPEG, pixels of a lossless WebP.
     static let imageDecodingBytesMax = 560_000_000
     /// What libjxl may take of a media process, which has 900 MB: 51 megapixels, 18 with alpha or more than 8 bits, 12
-    /// with both, 4.5 of an animation.
+    /// with both.
     static let jpegXLBytesMax = 720_000_000
     /// libheif keeps decoded images in memory three times, 8 to 13 bytes per pixel measured; phones write 50
     /// megapixels.

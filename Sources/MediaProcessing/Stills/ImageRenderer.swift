@@ -41,12 +41,9 @@ struct ImageRenderer {
             try still.render(IconDecoder.image(descriptor: source, deadline: deadline))
         case .still where request.format == .svg:
             try still.render(SVGRenderer.image(descriptor: source, deadline: deadline))
-        case .still where request.format == .photoshop:
-            try still.render(PhotoshopDecoder.image(descriptor: source, deadline: deadline))
         case .still where request.format == .gif: try renderGIF(0)
         case .still where request.format.isHEIF: try renderHEIF()
         case .still where request.format == .webp: try renderWebP()
-        case .still where request.format == .jpegXL: try renderJPEGXL()
         case .still: try validateAndRender()
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
@@ -160,7 +157,7 @@ struct ImageRenderer {
         switch request.format.imageFormat {
         case .jpeg: try renderReducedJPEG(box, download)
         case .png: try renderReducedPNG(box, download)
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil: nil
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil: nil
         }
     }
 
@@ -212,12 +209,6 @@ struct ImageRenderer {
     private func renderWebP() throws -> RenderedMedia {
         let plain = request.crop == nil ? try WebPStillDecoder.decode(source: source, deadline: deadline) : nil
         return try plain.map(still.render) ?? renderWhole()
-    }
-
-    /// With libjxl where the file is in PQ or HLG, else with libvips.
-    private func renderJPEGXL() throws -> RenderedMedia {
-        let hdr = try JPEGXLStill.decodeHDR(source: source, deadline: deadline)
-        return try hdr.map { try still.render(upright($0)) } ?? renderWhole()
     }
 
     /// As `renderWhole`, after validating the file's data.

@@ -23,7 +23,7 @@ struct IdentificationTests {
     static let samples: [(String, MediaFormat)] = [
         ("grid.jpg", .jpeg), ("grid.png", .png), ("grid.gif", .gif), ("grid.webp", .webp), ("grid.heic", .heic),
         ("grid.avif", .avif), ("grid.tiff", .tiff), ("grid.bmp", .bmp), ("grid.jxl", .jpegXL),
-        ("grid.jp2", .jpeg2000), ("grid.psd", .photoshop), ("grid.ico", .icon), ("arrow.svg", .svg),
+        ("grid.jp2", .jpeg2000), ("grid.ico", .icon), ("arrow.svg", .svg),
         ("tone.aiff", .aiff), ("tone.wav", .wave),
         ("tone.m4a", .mpeg4Audio), ("tone.caf", .caf), ("tone.flac", .flac), ("tone.ogg", .vorbis),
         ("tone.opus", .opus), ("clock.mp4", .mpeg4), ("clock.mov", .quickTime), ("clock.m4v", .m4v),
@@ -38,18 +38,16 @@ struct IdentificationTests {
     }
 
     @Test(arguments: [
-        ("tone.dsf", MediaFormat.dsf), ("tone.dff", .dff), ("silence.ape", .monkeysAudio), ("silence-7.mpc", .musepack),
-        ("silence-8.mpc", .musepack), ("noise-144.ra", .realAudio), ("noise-288.ra", .realAudio),
-        ("noise-cook.rm", .realMedia), ("red.psd", .photoshop), ("runs.avi", .avi),
+        ("8BPS\u{0}\u{1}", "image/vnd.adobe.photoshop"), ("\u{0}\u{0}\u{2}\u{0}\u{1}\u{0}  ", "image/x-win-bitmap"),
+        ("MAC \u{78}\u{F}", "audio/x-ape"), ("MP+\u{7}", "audio/x-musepack"), ("MPCKSH", "audio/x-musepack"),
+        ("DSD \u{1C}", "audio/x-dsf"), (".RMF\u{0}\u{0}\u{0}\u{12}", "application/vnd.rn-realmedia"),
+        ("FRM8\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{1}\u{0}DSD FVER", "audio/x-dff"),
     ])
-    func `Old formats are identified by their first bytes`(name: String, format: MediaFormat) throws {
-        #expect(try identify(LegacyMedia.bytes(name), isComplete: false) == format)
-    }
-
-    @Test func `Monkey's Audio and Musepack are identified behind an ID3 tag`() throws {
-        let tag: [UInt8] = Array("ID3".utf8) + [3, 0, 0, 0, 0, 0, 10] + [UInt8](repeating: 0, count: 10)
-        #expect(try identify(tag + LegacyMedia.bytes("silence.ape")) == .monkeysAudio)
-        #expect(try identify(tag + LegacyMedia.bytes("silence-7.mpc")) == .musepack)
+    func `Formats without a decoder are unsupported, and the error names them`(text: String, type: String) throws {
+        let error = #expect(throws: AttachPrepError.self) {
+            try identify(Array(text.utf8) + [UInt8](repeating: 0, count: 100))
+        }
+        #expect(error?.code == .mediaUnsupported && error?.message.contains(type) == true, "\(error as Any)")
     }
 
     @Test(arguments: [
@@ -96,6 +94,34 @@ struct IdentificationTests {
     func `Known media formats that cannot be decoded are unsupported`(text: String) {
         let error = #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8)) }
         #expect(error?.code == .mediaUnsupported)
+    }
+
+    private static let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>"
+
+    @Test(arguments: [
+        svg, "\u{FEFF}\(svg)", "\n\t \(svg)", "<?xml version=\"1.0\"?>\n<!-- a <html> -->\n\(svg)",
+        "<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"svg11.dtd\" [<!ENTITY a \"b>\">]>\(svg)",
+        "<s:svg xmlns:s=\"\"/>",
+        "<!-- \(String(repeating: "License. ", count: 5_000))-->\(svg)",
+    ])
+    func `An SVG is identified by its root element, whatever precedes it`(text: String) throws {
+        let bytes = Array(text.utf8)
+        #expect(try identify(bytes) == .svg)
+        // Too few bytes do not decide.
+        let first = Array(bytes.prefix(Limits.identifyBytesFirst))
+        if first.count < bytes.count { #expect(try identify(first, isComplete: false) == nil) }
+    }
+
+    @Test func `An SVG in UTF-16 is identified, with and without a byte order mark`() throws {
+        for order in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian] {
+            let bytes = try Array(#require(Self.svg.data(using: order)))
+            #expect(try identify(bytes) == .svg)
+        }
+    }
+
+    @Test(arguments: ["<html><svg/></html>", "<!-- svg --><p>", "<svgz/>", "<rss version='2.0'/>"])
+    func `Markup with another root element is no SVG`(text: String) {
+        #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8)) }
     }
 
     @Test func `A Lottie animation and a sticker of Telegram say what to send instead`() {
