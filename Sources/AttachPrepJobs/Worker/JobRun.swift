@@ -54,7 +54,7 @@ struct JobRun: Sendable {
         var metadata: Logger.Metadata = [
             "attempt": "\(job.job.attempts)", "waited": "\(Int(clamping: waited * 1000)) ms",
         ]
-        if job.crashes > 0 { metadata["crashes"] = "\(job.crashes)" }
+        if job.losses > 0 { metadata["losses"] = "\(job.losses)" }
         logger.info("claimed", metadata: metadata)
         var attempt = JobAttempt(job, dependencies: dependencies, logger: logger, claimedAt: claimedAt)
         (attempt.partial, attempt.onIdle) = (partial, onIdle)

@@ -31,7 +31,7 @@ import Testing
         let leading = ErrorCode.allCases.filter(FallbackSchedule.allowsNextSource)
         #expect(
             Set(ErrorCode.allCases).subtracting(leading).map(\.rawValue).sorted() == [
-                "cancelled", "deadline.not_after", "events.full", "job.crashed_service",
+                "cancelled", "deadline.not_after", "events.full", "job.worker_lost",
                 "options.invalid_clipping_rect",
                 "options.invalid_size", "options.invalid_time", "output.no_space", "output.not_writable",
                 "payload.invalid", "payload.no_media", "payload.too_large", "publish.denied", "publish.not_found",
