@@ -75,7 +75,7 @@ import Synchronization
         let mirror = try JobMirror(path: own.mirrorPath, feed: JobFeed(), at: StoreClock.system.now())
         let queue = NATSJobQueue(
             storage, layout, folder: own, mirror: mirror, lease: .seconds(30), limits: StoreLimits(),
-            clock: .system, logger: logger, errorLog: NATSErrorLog(logger), marksCrashes: false)
+            clock: .system, logger: logger, errorLog: NATSErrorLog(logger))
         let (current, continuation) = AsyncStream.makeStream(of: Never.self)
         let watcher = Task {
             await JobWatcher(bucket: storage.jobs, mirror: mirror, clock: .system, logger: logger).run {

@@ -125,9 +125,8 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
     case queueFull = "queue.full"
     /// Service: the queue is unavailable or the service is shutting down.
     case queueUnavailable = "queue.unavailable"
-    /// The service crashed three times while it processed this job, the last two times without other jobs; please
-    /// report it.
-    case jobCrashedService = "job.crashed_service"
+    /// Ten workers were lost (killed, crashed or frozen) while they processed this job.
+    case jobWorkerLost = "job.worker_lost"
     /// A sandbox is required and this machine lacks a layer of it.
     case sandboxUnavailable = "sandbox.unavailable"
     /// Interrupted, or cancelled by its caller.
@@ -205,7 +204,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
         case .eventsFull: Row(503, retryable: true)
         case .queueFull: Row(503, retryable: true)
         case .queueUnavailable: Row(503, retryable: true)
-        case .jobCrashedService: Row(500)
+        case .jobWorkerLost: Row(500)
         case .sandboxUnavailable: Row(503)
         case .cancelled: Row(409)
         case .internal: Row(500, retryable: true)

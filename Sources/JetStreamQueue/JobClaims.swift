@@ -15,7 +15,6 @@ extension NATSJobQueue {
         try await mapError { () async throws -> [ClaimedJob] in
             // Checked here because a pull that is not sent only times out.
             if let versionError = connection.versionError { throw versionError }
-            run.record(worker: worker)
             let request = ClaimRequest(worker: worker, lease: lease, hostLimit: hostLimit)
             return try await claimCoalescer.claim(count, request) { [self] request, count in
                 var claim = LaneClaim(self, request)
@@ -100,8 +99,10 @@ extension NATSJobQueue {
             let token = held.token
             let lease = JobLease(job: held.delivery.job, token: token)
             let now = clock.now().wall
+            let isExcused = held.until <= failedRenewals.excusedUntil
             let lost = try await change(held.job.value.id, from: held.job) { job in
-                job.isRunning(under: token) ? job.lost(at: now) : nil
+                guard job.isRunning(under: token) else { return nil }
+                return isExcused ? job.released(under: token, at: now) : job.lost(at: now)
             }
             self.held.remove(lease)
             if let lost { await requeued(held.delivery, lost) }
@@ -155,40 +156,6 @@ struct LaneClaim: Sendable {
 
     mutating func run(_ count: Int) async throws -> [ClaimedJob] {
         try await queue.reclaimExpired()
-        let decision = IsolationDecision(
-            hasAlone: queue.held.hasAlone, inFlight: !queue.held.isEmpty, isAloneDue: queue.deferredDeliveries.hasAlone,
-            wasAlone: queue.isolation.wasAlone)
-        switch decision {
-        case .wait: return []
-        case .alone: return try await claimAlone()
-        case .ordinary, .ordinaryFirst: break
-        }
-        let claimed = try await claimOrdinary(count)
-        if claimed.isEmpty, queue.held.isEmpty { return try await claimAlone() }
-        queue.isolation.record(alone: false)
-        return claimed
-    }
-
-    /// Claims a job that must run alone, if nothing else is running on this machine.
-    private func claimAlone() async throws -> [ClaimedJob] {
-        while let delivery = queue.deferredDeliveries.nextAlone() {
-            let lookup = try await queue.mirror.lookup([delivery.job.text])
-            guard let job = try await queue.examine(delivery, lookup.jobs[delivery.job.text]) else { continue }
-            if lookup.busyKeys.contains(job.value.key) {
-                let until = DeferredDeliveries.Until.capacity(host: job.value.host, key: job.value.key)
-                queue.deferDelivery(delivery, until, milliseconds: Self.capacityRetryMilliseconds(delivery.count))
-                continue
-            }
-            let claimed = try await queue.grant([(delivery, job)], request)
-            guard claimed.isEmpty else {
-                queue.isolation.record(alone: true)
-                return claimed
-            }
-        }
-        return []
-    }
-
-    private mutating func claimOrdinary(_ count: Int) async throws -> [ClaimedJob] {
         var claimed: [ClaimedJob] = []
         takeReady()
         for _ in 0..<Self.windowsMax where claimed.count < count {
@@ -254,10 +221,6 @@ struct LaneClaim: Sendable {
         var candidates: [(delivery: LaneDelivery, job: VersionedJob)] = []
         for delivery in deliveries {
             guard let job = try await queue.examine(delivery, lookup.jobs[delivery.job.text]) else { continue }
-            if job.value.isAlone {
-                queue.deferDelivery(delivery, .alone, milliseconds: Self.aloneMilliseconds)
-                continue
-            }
             let host = job.value.host
             if keys.contains(job.value.key) || host.map({ hosts[$0, default: 0] >= request.hostLimit }) ?? false {
                 queue.deferDelivery(
@@ -271,9 +234,6 @@ struct LaneClaim: Sendable {
         }
         return try await queue.grant(candidates, request)
     }
-
-    /// The time after which a job that must run alone, and waits for running jobs here, is delivered to other machines.
-    private static let aloneMilliseconds: Int64 = 2_000
 
     /// The time after which a job whose host or work key is busy is delivered again: 0.5 s more with each delivery, at
     /// most 10 s.

@@ -10,6 +10,7 @@ import Synchronization
 extension NATSJobQueue {
     public func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus] {
         guard connection.isConnected else {
+            failedRenewals.record(at: clock.now().steady, lease: lease.milliseconds)
             throw QueueErrorMapping.error(connection.versionError ?? NATSError.disconnected)
         }
         let lookup = try await mirror.lookup(leases.map(\.job.text))
@@ -144,10 +145,6 @@ final class HeldLeases: Sendable {
         entries.withLock { $0.values.filter { $0.until <= steady } }
             .sorted { $0.delivery.sequence < $1.delivery.sequence }
     }
-
-    var isEmpty: Bool { entries.withLock { $0.isEmpty } }
-
-    var hasAlone: Bool { entries.withLock { $0.values.contains { $0.job.value.isAlone } } }
 
     /// The number of held jobs per host, and the work keys of all held jobs.
     func load() -> (hosts: [String: Int], keys: Set<String>) {

@@ -246,19 +246,6 @@ extension JobMirror {
         }
     }
 
-    /// Unfinished jobs that a worker holds, or held when it was lost.
-    func held(by worker: String) async throws -> [String] {
-        try await read { database in
-            try database.rows(
-                """
-                SELECT uuid FROM job WHERE state = 'running' AND worker = ?1
-                UNION SELECT uuid FROM job INDEXED BY job_lost WHERE lost_by IS NOT NULL AND lost_by = ?1
-                    AND state IN ('queued', 'running')
-                """, [worker]
-            ).map { $0[0] }
-        }
-    }
-
     func isWhole(_ batch: String) async throws -> Bool {
         try await read { try $0.number("SELECT 1 FROM batch WHERE id = ?", [batch]) != nil }
     }

@@ -106,8 +106,6 @@ final class DeferredDeliveries: Sendable {
         case wall(Int64)
         /// A time of the steady clock, in milliseconds.
         case steady(Int64)
-        /// No other job is running on this machine.
-        case alone
     }
 
     private struct Entry {
@@ -140,20 +138,6 @@ final class DeferredDeliveries: Sendable {
         entries.withLock { _ = $0.removeValue(forKey: job) }
     }
 
-    var hasAlone: Bool { entries.withLock { $0.values.contains(where: Self.isAlone) } }
-
-    /// Removes and returns the first message of a job that must run alone.
-    func nextAlone() -> LaneDelivery? {
-        entries.withLock { entries in
-            let first = entries.values.filter(Self.isAlone).min { $0.delivery.sequence < $1.delivery.sequence }
-            guard let first else { return nil }
-            entries[first.delivery.job] = nil
-            return first.delivery
-        }
-    }
-
-    private static func isAlone(_ entry: Entry) -> Bool { entry.until == .alone && entry.expiresAt > .now }
-
     /// The messages whose condition is met, by lane, in stream order. Forgets messages that the servers deliver again.
     ///
     /// - Parameter hasCapacity: whether a job with this host and work key could run.
@@ -184,8 +168,6 @@ final class DeferredDeliveries: Sendable {
         case .capacity(let host, let key): hasCapacity(host, key)
         case .wall(let date): date <= moment.wall
         case .steady(let date): date <= moment.steady
-        // Taken by `nextAlone`.
-        case .alone: false
         }
     }
 }

@@ -132,7 +132,7 @@ extension VersionedJob {
         job.uuid, job.state, job.batch, job.lane, job.host, job.key, job.upload, job.caller_id, job.source,
         job.request, job.secret, job.attempts, job.losses, job.created_at, job.started_at, job.finished_at, job.due_at,
         job.not_before, job.wait, job.token, job.worker, job.cancelling, job.result, job.error, job.error_code,
-        job.media, job.notices, job.revision, job.received_at, job.crashes, job.lost_by, job.origin, job.back_off
+        job.media, job.notices, job.revision, job.received_at, job.origin, job.back_off
         """
 
     /// Reads a row with these columns.
@@ -145,11 +145,10 @@ extension VersionedJob {
         self.init(
             value: StoredJob(
                 id: row[0], state: state, batch: row[2], lane: row[3], host: row[4], key: row[5], upload: row[6],
-                caller: row[7], source: row[8], request: row[9], origin: row[31], secret: row[10], attempts: row[11],
-                losses: row[12],
-                crashes: row[29] == 0 ? nil : row[29], lostBy: row[30],
-                createdAt: row[13], startedAt: row[14], finishedAt: row[15], dueAt: row[16], notBefore: row[17],
-                wait: row[18], backOff: row[32], token: row[19], worker: row[20], isCancelling: row[21],
+                caller: row[7], source: row[8], request: row[9], origin: row[29], secret: row[10], attempts: row[11],
+                losses: row[12], createdAt: row[13], startedAt: row[14], finishedAt: row[15], dueAt: row[16],
+                notBefore: row[17],
+                wait: row[18], backOff: row[30], token: row[19], worker: row[20], isCancelling: row[21],
                 result: row[22], error: row[23], errorCode: row[24], media: row[25],
                 notices: try notices.map { try StoredJSON.value($0, "a job's webhooks") }),
             revision: UInt64(clamping: revision), receivedAt: row[28])
@@ -175,7 +174,7 @@ extension VersionedJob {
             UPDATE job SET state = ?2, error_code = ?3, attempts = ?4, losses = ?5, started_at = ?6, finished_at = ?7,
                 due_at = ?8, wait = ?9, token = ?10, worker = ?11, cancelling = ?12, media = ?13, result = ?14,
                 error = ?15, secret = ?16, notices = ?17, batch = ?18, revision = ?19, received_at = ?20,
-                crashes = ?21, lost_by = ?22, back_off = ?23,
+                back_off = ?21,
                 run_revision = CASE WHEN ?2 <> 'running' THEN NULL
                     WHEN state = 'running' AND token = ?10 THEN run_revision ELSE ?19 END
             WHERE uuid = ?1 AND revision < ?19
@@ -184,7 +183,7 @@ extension VersionedJob {
                 value.id, value.state.rawValue, value.errorCode, value.attempts, value.losses, value.startedAt,
                 value.finishedAt, value.dueAt, value.wait, value.token, value.worker, value.isCancelling, value.media,
                 value.result, value.error, value.secret, try writtenNotices(), value.batch, Int64(clamping: revision),
-                receivedAt, value.crashes ?? 0, value.lostBy, value.backOff,
+                receivedAt, value.backOff,
             ])
         return database.changesCount > 0
     }
@@ -197,10 +196,10 @@ extension VersionedJob {
             """
             INSERT INTO job (uuid, state, lane, caller_id, source, error_code, host, key, upload, attempts, losses,
                 created_at, started_at, finished_at, due_at, not_before, wait, token, worker, cancelling, media,
-                request, secret, result, error, notices, batch, revision, received_at, run_revision, crashes, lost_by,
-                origin, back_off)
+                request, secret, result, error, notices, batch, revision, received_at, run_revision, origin,
+                back_off)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                ?23, ?24, ?25, ?26, ?27, ?28, ?29, iif(?2 = 'running', ?28, NULL), ?30, ?31, ?32, ?33
+                ?23, ?24, ?25, ?26, ?27, ?28, ?29, iif(?2 = 'running', ?28, NULL), ?30, ?31
             WHERE NOT EXISTS (SELECT 1 FROM removed WHERE uuid = ?1 AND revision > ?28)
             ON CONFLICT (uuid) DO NOTHING
             """,
@@ -209,8 +208,8 @@ extension VersionedJob {
                 value.key, value.upload, value.attempts, value.losses, value.createdAt, value.startedAt,
                 value.finishedAt, value.dueAt, value.notBefore, value.wait, value.token, value.worker,
                 value.isCancelling, value.media, value.request, value.secret, value.result, value.error,
-                try writtenNotices(), value.batch, Int64(clamping: revision), receivedAt, value.crashes ?? 0,
-                value.lostBy, value.origin, value.backOff,
+                try writtenNotices(), value.batch, Int64(clamping: revision), receivedAt, value.origin,
+                value.backOff,
             ])
         return database.changesCount > 0
     }
@@ -237,14 +236,12 @@ enum MirrorSchema {
         ALTER TABLE job ADD COLUMN batch TEXT;
         ALTER TABLE job ADD COLUMN run_revision INTEGER;
         ALTER TABLE job ADD COLUMN notices TEXT;
-        ALTER TABLE job ADD COLUMN lost_by TEXT;
         ALTER TABLE job ADD COLUMN back_off INTEGER;
         DROP INDEX job_running_host;
         DROP INDEX job_lease;
         DROP INDEX job_media;
         DROP INDEX job_alive_key;
         CREATE INDEX job_running_key ON job (key) WHERE state = 'running';
-        CREATE INDEX job_lost ON job (lost_by) WHERE lost_by IS NOT NULL;
         CREATE INDEX job_batch ON job (batch) WHERE batch IS NOT NULL;
         CREATE TABLE draft (
             uuid TEXT PRIMARY KEY, batch TEXT NOT NULL, revision INTEGER NOT NULL, received_at INTEGER NOT NULL,

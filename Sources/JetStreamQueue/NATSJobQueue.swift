@@ -33,13 +33,11 @@ public final class NATSJobQueue: Sendable {
     let laneRotation = LaneRotation()
     let claimCoalescer = ClaimCoalescer()
     let conflicts = RevisionConflicts()
-    let isolation = IsolationState()
+    let failedRenewals = FailedRenewals()
     let laneStalls = Mutex<[JobPriority: LaneStall]>([:])
     /// What `checkStreams` has seen; `replicas` is that of the stream of lanes.
     let streams = Mutex<(outages: StreamOutages, repair: LaneStreamRepair, replicas: Int?)>(
         (StreamOutages(), LaneStreamRepair(), nil))
-    /// The record of this run, from which the next process on this machine detects a crash.
-    let run: RunRecord
     /// The acknowledgment timeout of lane messages.
     let lease: Duration
     private let currentLimits: Mutex<StoreLimits>
@@ -52,9 +50,8 @@ public final class NATSJobQueue: Sendable {
 
     init(
         _ storage: QueueStorage, _ layout: QueueLayout, folder: LocalStateFolder, mirror: JobMirror, lease: Duration,
-        limits: StoreLimits, clock: StoreClock, logger: Logger, errorLog: NATSErrorLog, marksCrashes: Bool
+        limits: StoreLimits, clock: StoreClock, logger: Logger, errorLog: NATSErrorLog
     ) {
-        run = RunRecord(folder: folder.path, marksCrashes: marksCrashes)
         self.layout = layout
         self.folder = folder
         connection = storage.stream.connection
@@ -92,7 +89,6 @@ public final class NATSJobQueue: Sendable {
         } catch {
             logger.error("the read model could not be closed", metadata: ["error": "\(error)"])
         }
-        run.end()
         folder.close()
     }
 
@@ -141,13 +137,11 @@ extension NATSJobQueue {
     ///   - feed: receives every change, also those of other machines.
     ///   - errorLog: logs the reasons of rejected requests; nil uses a new one. Callers that retry pass the same one
     ///     each time, so that a reason is logged once.
-    ///   - marksCrashes: whether to install signal handlers that mark a crash in the folder, so that the next process
-    ///     can tell a crash from a kill.
     /// - Throws: `queue.unavailable` with the reason.
     package static func open(
         _ servers: QueueServers, folder: String? = nil, lease: Duration = .seconds(Limits.leaseSeconds),
         limits: StoreLimits = StoreLimits(), clock: StoreClock = .system, feed: JobFeed,
-        logger: Logger = Logger(label: "attachprep.jobs"), errorLog: NATSErrorLog? = nil, marksCrashes: Bool = false
+        logger: Logger = Logger(label: "attachprep.jobs"), errorLog: NATSErrorLog? = nil
     ) async throws -> NATSJobQueue {
         let errorLog = errorLog ?? NATSErrorLog(logger)
         let connection = try await QueueErrorMapping.mapError {
@@ -164,10 +158,9 @@ extension NATSJobQueue {
             }
             let queue = NATSJobQueue(
                 storage, layout, folder: own, mirror: mirror, lease: lease, limits: limits, clock: clock,
-                logger: logger, errorLog: errorLog, marksCrashes: marksCrashes)
+                logger: logger, errorLog: errorLog)
             do {
                 try await queue.startWatching()
-                try await queue.beginRun()
                 queue.startMonitoring()
             } catch {
                 await queue.close()
@@ -179,26 +172,6 @@ extension NATSJobQueue {
             connection.close()
             throw QueueErrorMapping.error(error)
         }
-    }
-}
-
-extension NATSJobQueue {
-    /// Counts a crash for the jobs of the previous process on this machine if that crashed, then begins a new run
-    /// record.
-    ///
-    /// Crashes on other machines are counted by the next process there.
-    fileprivate func beginRun() async throws {
-        if case .crashed(let signal) = run.previousExit, let worker = run.previousWorker {
-            let now = clock.now().wall
-            var crashed: [CrashedJob] = []
-            for id in try await mirror.held(by: worker) {
-                let changed = try await change(id, from: nil) { $0.crashed(worker, at: now) }
-                guard let changed, let job = JobID(id) else { continue }
-                crashed.append(CrashedJob(id: job, crashes: changed.value.crashes ?? 0))
-            }
-            logger.report(crashed, signal: signal)
-        }
-        try run.begin()
     }
 }
 
@@ -328,7 +301,6 @@ struct QueueNames: Sendable, Hashable {
 final class LocalStateFolder: Sendable {
     let uploads: UploadCache
     let mirrorPath: String
-    let path: String
     /// Nil when a folder is configured.
     private let temporary: TemporaryDataFolder?
     private let lock: FolderLock
@@ -346,7 +318,6 @@ final class LocalStateFolder: Sendable {
         let own = DataFolder(path: "\(folder.path)/nats")
         try own.makePath()
         uploads = try UploadCache(path: own.path)
-        self.path = folder.path
         mirrorPath = "\(own.path)/mirror.sqlite"
     }
 

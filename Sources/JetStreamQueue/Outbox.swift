@@ -12,8 +12,6 @@ import SafeArithmetic
 /// Each machine measures the lease of a token on its own steady clock, from when it received the change.
 extension NATSJobQueue: WebhookOutbox {
     public func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] {
-        // No webhooks are sent while a job runs that must run alone.
-        if held.hasAlone { return [] }
         let moment = clock.now()
         try await mirror.adjustDueTimes(at: moment)
         let claim = WebhookClaim(count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds))

@@ -30,10 +30,6 @@ struct StoredJob: Codable, Sendable, Hashable {
     var secret: String?
     var attempts = 0
     var losses = 0
-    /// Nil for zero, as in values of older versions.
-    var crashes: Int?
-    /// The worker of the last loss. If that worker reports a crash later, the loss is counted as a crash instead.
-    var lostBy: String?
     var createdAt: Int64
     var startedAt: Int64?
     var finishedAt: Int64?
@@ -87,8 +83,7 @@ extension StoredJob {
 
     /// The job with its secrets and lease, for a worker.
     func claimed() throws -> ClaimedJob {
-        try ClaimedJob(
-            job(), secret: secret, key: key, token: token ?? 0, dueAt: dueAt, losses: losses, crashes: crashes ?? 0)
+        try ClaimedJob(job(), secret: secret, key: key, token: token ?? 0, dueAt: dueAt, losses: losses)
     }
 }
 
@@ -171,49 +166,15 @@ extension StoredJob {
         if attempts <= 0 { (startedAt, worker) = (nil, nil) }
     }
 
-    /// Its worker was lost. After the first loss it is due at once; from the second on it may be the cause, and waits
-    /// twice as long each time.
+    /// Its worker was lost; it waits as `LossPolicy` says.
     func lost(at now: Int64) -> StoredJob? {
         guard state == .running else { return nil }
         var job = self
-        if losses == 0 {
-            job.dueAt = min(dueAt, now)
-        } else {
-            // Bounded: at most 20 doublings of a limit.
-            let wait = Int64(Limits.lossBackOffSeconds * 1000) << Int64(min(max(losses, 1) - 1, 20))
-            // Bounded: a product of limits and settings.
-            job.backOff(until: now.adding(clamping: min(Int64(Limits.lossBackOffSecondsMax * 1000), wait)), at: now)
-        }
         job.losses = losses.adding(clamping: 1)
-        job.lostBy = worker
+        job.backOff(until: now.adding(clamping: LossPolicy.delayMilliseconds(losses: job.losses)), at: now)
         job.requeue(at: now)
         return job
     }
-
-    /// A restarted worker reports that its previous run crashed: the job was running there, or was already counted as
-    /// lost.
-    func crashed(_ crashedWorker: String, at now: Int64) -> StoredJob? {
-        var job = self
-        if state == .running, worker == crashedWorker {
-            job.countCrash()
-            let wait = CrashPolicy.backOffMilliseconds(crashes: job.crashes ?? 1)
-            job.backOff(until: now.adding(clamping: wait), at: now)
-            job.requeue(at: now)
-            return job
-        }
-        guard lostBy == crashedWorker, !state.isFinished else { return nil }
-        job.countCrash()
-        job.losses = max(0, losses.subtracting(clamping: 1))
-        job.lostBy = nil
-        return job
-    }
-
-    private mutating func countCrash() {
-        crashes = min(max(crashes ?? 0, 0), CrashPolicy.crashesMax - 1) + 1  // Bounded: constants.
-    }
-
-    /// Whether it must be the only running job of its process.
-    var isAlone: Bool { CrashPolicy.decision(crashes: crashes ?? 0, losses: losses) != .runs }
 
     func cancelled(at now: Int64) -> StoredJob? {
         var job = self
@@ -230,7 +191,6 @@ extension StoredJob {
         var job = self
         job.state = .queued
         (job.attempts, job.losses) = (0, 0)
-        (job.crashes, job.lostBy) = (nil, nil)
         (job.result, job.error, job.errorCode, job.media) = (nil, nil, nil, nil)
         (job.startedAt, job.finishedAt) = (nil, nil)
         (job.token, job.worker) = (nil, nil)

@@ -150,7 +150,7 @@ extension ContentFiles {
 /// is recorded first and removed only after `StoreLimits.unknownFileSeconds`; until then it is served again as soon as
 /// its rows are restored.
 enum UnknownFiles {
-    /// Since schema version 4. `name`: the SHA-256 of content, or the id of an upload.
+    /// `name`: the SHA-256 of content, or the id of an upload.
     static let schema = """
         CREATE TABLE unknown_file (name TEXT PRIMARY KEY, found_at INTEGER NOT NULL) WITHOUT ROWID;
         """

@@ -29,12 +29,13 @@ extension SQLiteStore {
     private func claimBatch(_ count: Int, _ claim: JobClaim) async throws -> ClaimBatch {
         let moment = clock.now()
         try await jumps.adjust(moment, in: commits)
-        let (laneRotation, isolation) = (laneRotation, isolation)
+        let (laneRotation, excusedUntil) = (laneRotation, failedRenewals.excusedUntil)
         return try await write { database, changes in
             // Bounded: array concatenation.
-            changes += try ExpiredLeases.reclaim(database, until: moment.steady, at: moment)
+            changes += try ExpiredLeases.reclaim(
+                database, until: moment.steady, excusedUntil: excusedUntil, at: moment)
             try JobParking.admit(database, hostLimit: claim.hostLimit)
-            let taken = try claim.claimedJobs(count, laneRotation, isolation, database, at: moment)
+            let taken = try claim.claimedJobs(count, laneRotation, database, at: moment)
             changes += taken.records.compactMap { record in  // Bounded: array concatenation.
                 JobID(record.record.uuid).map { JobFeed.Change(job: $0, state: .running) }
             }
@@ -57,47 +58,6 @@ struct JobClaim: Sendable {
     var hostLimit: Int
 
     func claimedJobs(
-        _ count: Int, _ laneRotation: LaneRotation, _ isolation: IsolationState, _ database: Database,
-        at moment: StoreMoment
-    ) throws -> ClaimBatch {
-        guard count > 0 else { return ClaimBatch() }
-        let facts = try JobIsolation.facts(database, at: moment)
-        let decision = IsolationDecision(
-            hasAlone: facts.hasAlone, inFlight: facts.inFlight, isAloneDue: facts.isAloneDue,
-            wasAlone: isolation.wasAlone)
-        switch decision {
-        case .wait: return ClaimBatch()
-        case .alone: return try takeAlone(isolation, database, at: moment)
-        case .ordinary, .ordinaryFirst:
-            let taken = try takeOrdinary(count, laneRotation, database, at: moment)
-            if taken.records.isEmpty, !taken.mayBeMore, decision == .ordinaryFirst {
-                return try takeAlone(isolation, database, at: moment)
-            }
-            if !taken.records.isEmpty { isolation.record(alone: false) }
-            return taken
-        }
-    }
-
-    /// Claims one job for a process with no other work in flight; none when only a webhook waits to be sent alone.
-    private func takeAlone(
-        _ isolation: IsolationState, _ database: Database, at moment: StoreMoment
-    ) throws -> ClaimBatch {
-        guard let id = try database.number(JobIsolation.nextJob, [moment.wall]) else { return ClaimBatch() }
-        isolation.record(alone: true)
-        let token = Int64.random(in: 1 ... .max)
-        let row = try database.row(
-            """
-            UPDATE job SET \(Self.begun) WHERE id = ?1 RETURNING \(ClaimedRecord.columns)
-            """, [id, 0, moment.wall, token, worker, moment.steady.adding(clamping: leaseMilliseconds)])
-        return ClaimBatch(records: row.map { [ClaimedRecord($0, token: token)] } ?? [])
-    }
-
-    /// The columns that a claim sets: `?3` is the time, `?4` the token, `?5` the worker, `?6` the end of the lease.
-    private static let begun = """
-        state = 'running', attempts = attempts + 1, started_at = ?3, wait = 0, token = ?4, worker = ?5, lease_until = ?6
-        """
-
-    private func takeOrdinary(
         _ count: Int, _ laneRotation: LaneRotation, _ database: Database, at moment: StoreMoment
     ) throws -> ClaimBatch {
         var taken = ClaimBatch()
@@ -113,6 +73,11 @@ struct JobClaim: Sendable {
         }
         return taken
     }
+
+    /// The columns that a claim sets: `?3` is the time, `?4` the token, `?5` the worker, `?6` the end of the lease.
+    private static let begun = """
+        state = 'running', attempts = attempts + 1, started_at = ?3, wait = 0, token = ?4, worker = ?5, lease_until = ?6
+        """
 
     /// Claims the first job of a lane that can run, and parks the jobs before it that cannot.
     private func takeOne(
@@ -227,55 +192,4 @@ enum JobParking {
                 """, [name, lane.lane, count])
         }
     }
-}
-
-/// Jobs and webhooks that run alone, because a process crashed or was lost while it had them (`CrashPolicy`).
-///
-/// Such a job is parked with its own mark, so that ordinary claims skip it; it keeps the mark until it has ended. A
-/// webhook that was being sent during a crash is sent alone too, because its response may have caused the crash.
-enum JobIsolation {
-    /// The value in `job.parked`; `JobParking` uses 1 and 2.
-    static let mark = 3
-
-    /// Whether work that runs alone is in flight, whether any work is in flight, and whether work that runs alone is
-    /// due. Each is one seek in an index that is nearly always empty.
-    static func facts(
-        _ database: Database, at moment: StoreMoment
-    ) throws -> (hasAlone: Bool, inFlight: Bool, isAloneDue: Bool) {
-        let row = try database.row(
-            """
-            SELECT EXISTS (SELECT 1 FROM job INDEXED BY job_lease WHERE state = 'running' AND parked = \(mark))
-                    OR EXISTS (SELECT 1 FROM webhook INDEXED BY webhook_leased
-                        WHERE state = 'pending' AND lease_until IS NOT NULL AND crashes > 0),
-                EXISTS (SELECT 1 FROM job INDEXED BY job_lease WHERE state = 'running')
-                    OR EXISTS (SELECT 1 FROM webhook INDEXED BY webhook_leased
-                        WHERE state = 'pending' AND lease_until IS NOT NULL),
-                EXISTS (SELECT 1 FROM job INDEXED BY job_alone
-                        WHERE state = 'queued' AND parked = \(mark) AND due_at <= ?1)
-                    OR EXISTS (SELECT 1 FROM webhook INDEXED BY webhook_alone
-                        WHERE state = 'pending' AND lease_until IS NULL AND crashes > 0 AND next_at <= ?1)
-            """, [moment.wall])
-        return (row?[0] ?? false, row?[1] ?? false, row?[2] ?? false)
-    }
-
-    /// The next job that runs alone; fewest crashes first, because those are less likely to be the cause.
-    static let nextJob = """
-        SELECT id FROM job INDEXED BY job_alone
-        WHERE state = 'queued' AND parked = \(mark) AND due_at <= ?1 ORDER BY crashes, due_at, id LIMIT 1
-        """
-
-    static let nextWebhook = """
-        SELECT id FROM webhook INDEXED BY webhook_alone
-        WHERE state = 'pending' AND lease_until IS NULL AND crashes > 0 AND next_at <= ?1
-        ORDER BY crashes, next_at, id LIMIT 1
-        """
-
-    /// Since schema version 4.
-    static let schema = """
-        ALTER TABLE job ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE webhook ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
-        CREATE INDEX job_alone ON job (due_at) WHERE state = 'queued' AND parked = \(mark);
-        CREATE INDEX webhook_alone ON webhook (next_at)
-            WHERE state = 'pending' AND lease_until IS NULL AND crashes > 0;
-        """
 }

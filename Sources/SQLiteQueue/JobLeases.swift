@@ -7,8 +7,17 @@ import SafeArithmetic
 
 extension SQLiteStore {
     public func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus] {
-        let until = clock.now().steady.adding(clamping: lease.milliseconds)
-        return try await write { database, _ in
+        let now = clock.now().steady
+        do {
+            return try await renew(leases, until: now.adding(clamping: lease.milliseconds))
+        } catch {
+            failedRenewals.record(at: now, lease: lease.milliseconds)
+            throw error
+        }
+    }
+
+    private func renew(_ leases: [JobLease], until: Int64) async throws -> [JobID: LeaseStatus] {
+        try await write { database, _ in
             var statuses: [JobID: LeaseStatus] = [:]
             for lease in leases {
                 let row = try database.row(
@@ -114,85 +123,49 @@ enum JobRequeue {
 enum ExpiredLeases {
     /// Reclaims jobs whose lease ends by `end`; all running jobs with `.max`, for a process that holds the folder lock.
     ///
-    /// After the first loss the job is due at once (earlier of its due time and now, because the clock may have been
-    /// set back). From the second loss on, when the job itself may be the cause, its delay doubles each time. A
-    /// cancelled job ends.
+    /// Each job waits as `LossPolicy` says. A cancelled job ends.
+    ///
+    /// - Parameter excusedUntil: a lease that ended by this time is not a loss, because the store was unreachable
+    ///   (`FailedRenewals`): its job is due as before, and its attempt does not count.
     static func reclaim(
-        _ database: Database, until end: Int64, at moment: StoreMoment
+        _ database: Database, until end: Int64, excusedUntil: Int64 = .min, at moment: StoreMoment
     ) throws -> [JobFeed.Change] {
         let notices = try CancelledNotices(
             "state = 'running' AND lease_until <= ? AND cancelling = 1", [end], index: "INDEXED BY job_lease", database,
             at: moment)
-        let rows = try database.rows(
-            """
-            UPDATE job INDEXED BY job_lease
-            SET losses = losses + 1, \(requeue),
-                parked = CASE WHEN losses + 1 >= ?5 THEN \(JobIsolation.mark) ELSE parked END,
-                due_at = CASE losses WHEN 0 THEN min(due_at, ?2)
-                    ELSE ?2 + min(?3, ?4 << max(0, min(losses - 1, 20))) END,
-                wait = CASE losses WHEN 0 THEN wait ELSE \(JobWait.backOff.rawValue) END
-            WHERE state = 'running' AND lease_until <= ?1 RETURNING uuid, state
-            """,
-            [
-                // Bounded: a product of limits and settings.
-                end, moment.wall, Int64(Limits.lossBackOffSecondsMax * 1000),
-                // Bounded: a product of limits and settings.
-                Int64(Limits.lossBackOffSeconds * 1000), CrashPolicy.lossesAloneMin,
-            ])
-        try notices.insert(database)
-        return rows.compactMap(JobFeed.Change.init)
-    }
-
-    /// Reclaims all jobs that a process had when it crashed: each runs alone next, with a delay that grows with each
-    /// crash.
-    static func reclaimCrashed(_ database: Database, at moment: StoreMoment) throws -> [CrashedJob] {
-        let notices = try CancelledNotices(
-            "state = 'running' AND cancelling = 1", [], index: "INDEXED BY job_lease", database, at: moment)
-        let held = try database.rows("SELECT id, crashes FROM job INDEXED BY job_lease WHERE state = 'running'")
-        let jobs: [CrashedJob] = try held.compactMap { row in
-            let (id, earlier): (Int64, Int) = (row[0], row[1])
-            let crashes = min(max(earlier, 0), CrashPolicy.crashesMax - 1) + 1  // Bounded: constants.
-            let due = moment.wall.adding(clamping: CrashPolicy.backOffMilliseconds(crashes: crashes))
-            return try database.row(
-                """
-                UPDATE job SET crashes = ?3, \(requeue), parked = \(JobIsolation.mark), due_at = ?4,
-                    wait = \(JobWait.backOff.rawValue)
-                WHERE id = ?1 RETURNING uuid
-                """, [id, moment.wall, crashes, due]
-            ).flatMap { JobID($0[0]) }.map { CrashedJob(id: $0, crashes: crashes) }
+        let expired = try database.rows(
+            "SELECT id, losses, lease_until FROM job INDEXED BY job_lease WHERE state = 'running' AND lease_until <= ?",
+            [end])
+        let changes = try expired.compactMap { row -> JobFeed.Change? in
+            let (id, losses, until): (Int64, Int, Int64) = (row[0], row[1], row[2])
+            if until <= excusedUntil {
+                return try requeue(id, "due_at = min(due_at, ?2), \(JobRequeue.withoutAttempt)", [], database, moment)
+            }
+            let count = losses.adding(clamping: 1)
+            let due = moment.wall.adding(clamping: LossPolicy.delayMilliseconds(losses: count))
+            return try requeue(
+                id, "losses = ?3, due_at = ?4, wait = \(JobWait.backOff.rawValue)", [count, due], database, moment)
         }
         try notices.insert(database)
-        return jobs
+        return changes
     }
 
-    /// Reclaims webhooks that were being sent during a crash: they are sent alone next, and given up after `crashesMax`
-    /// crashes.
-    static func reclaimCrashedWebhooks(_ database: Database, at moment: StoreMoment) throws -> Int {
-        try database.run(
+    /// - Parameters:
+    ///   - assignments: further SQL assignments, with parameters from `?3` on.
+    ///   - arguments: the arguments of `assignments`.
+    private static func requeue(
+        _ id: Int64, _ assignments: String, _ arguments: StatementArguments, _ database: Database, _ moment: StoreMoment
+    ) throws -> JobFeed.Change? {
+        try database.row(
             """
-            UPDATE webhook SET lease_until = NULL, crashes = min(max(crashes, 0), ?2) + 1
-            WHERE state = 'pending' AND lease_until IS NOT NULL
-            """, [moment.wall, CrashPolicy.crashesMax - 1])  // Bounded: constants.
-        let count = database.changesCount
-        try database.run(
-            """
-            UPDATE webhook SET state = 'givenUp', next_at = NULL, ended_at = ?1, last_error = ?3
-            WHERE state = 'pending' AND crashes >= ?2
-            """,
-            [
-                moment.wall, CrashPolicy.crashesMax,
-                "The process crashed \(CrashPolicy.crashesMax) times while this webhook was being sent.",
-            ])
-        return count
+            UPDATE job SET \(assignments), token = NULL, lease_until = NULL, cancelling = 0,
+                state = CASE cancelling WHEN 1 THEN 'cancelled' ELSE 'queued' END,
+                finished_at = CASE cancelling WHEN 1 THEN ?2 END,
+                secret = CASE WHEN cancelling = 1 AND secret IS NOT NULL THEN '\(JobSecrets.wiped)' ELSE secret END
+            WHERE id = ?1 RETURNING uuid, state
+            """, [id, moment.wall] + arguments  // Bounded: array concatenation.
+        ).flatMap(JobFeed.Change.init)
     }
-
-    /// The assignments for any reclaimed job; `?2` is the time.
-    private static let requeue = """
-        token = NULL, lease_until = NULL, cancelling = 0,
-        state = CASE cancelling WHEN 1 THEN 'cancelled' ELSE 'queued' END,
-        finished_at = CASE cancelling WHEN 1 THEN ?2 END,
-        secret = CASE WHEN cancelling = 1 AND secret IS NOT NULL THEN '\(JobSecrets.wiped)' ELSE secret END
-        """
 }
 
 extension JobFeed.Change {

@@ -61,9 +61,8 @@ extension SQLiteStore {
     /// - Parameter now: the SQL parameter of the time.
     static func requeueAssignments(_ now: String) -> String {
         """
-        state = 'queued', attempts = 0, losses = 0, crashes = 0, result = NULL, error = NULL,
-        error_code = NULL, media = NULL, started_at = NULL, finished_at = NULL, worker = NULL, due_at = \(now),
-        wait = 0, parked = 0
+        state = 'queued', attempts = 0, losses = 0, result = NULL, error = NULL, error_code = NULL,
+        media = NULL, started_at = NULL, finished_at = NULL, worker = NULL, due_at = \(now), wait = 0, parked = 0
         """
     }
 

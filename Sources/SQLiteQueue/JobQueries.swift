@@ -85,12 +85,7 @@ extension CatalogQuery {
                 WHERE state = 'queued' AND parked = 0 AND lane = ? AND due_at > ?
                 """, [lane, now])
         }
-        let alone = try database.number(
-            """
-            SELECT min(due_at) FROM job INDEXED BY job_alone
-            WHERE state = 'queued' AND parked = \(JobIsolation.mark) AND due_at > ?
-            """, [now])
-        return (next + [alone].compactMap(\.self)).min().map { Date(milliseconds: $0) }
+        return next.min().map { Date(milliseconds: $0) }
     }
 
     package static func counts(_ database: Database, at now: Int64) throws -> JobCounts {
@@ -118,10 +113,7 @@ private struct DueJobs {
 
     init(_ database: Database, at now: Int64) throws {
         let lanes = (0..<3).map { ("job_queued", "parked = 0 AND lane = \($0)") }
-        let parked = [
-            ("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2"),
-            ("job_alone", "parked = \(JobIsolation.mark)"),
-        ]
+        let parked = [("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2")]
         for (index, source) in lanes + parked {  // Bounded: array concatenation.
             let row = try database.row(
                 """

@@ -69,15 +69,14 @@ package struct JobRecord: Sendable {
 
 /// A row of a claimed job, with secrets and lease.
 struct ClaimedRecord: Sendable {
-    static let columns = "\(JobRecord.columns), secret, key, due_at, losses, crashes"
-    static let columnsCount = 17
+    static let columns = "\(JobRecord.columns), secret, key, due_at, losses"
+    static let columnsCount = 16
 
     var record: JobRecord
     var secret: String?
     var key: String
     var dueAt: Int64
     var losses: Int
-    var crashes: Int
     var token: Int64
 
     init(_ row: StoredRow, token: Int64) {
@@ -86,12 +85,10 @@ struct ClaimedRecord: Sendable {
         key = row[13]
         dueAt = row[14]
         losses = row[15]
-        crashes = row[16]
         self.token = token
     }
 
     func claimed() throws -> ClaimedJob {
-        try ClaimedJob(
-            record.job(), secret: secret, key: key, token: token, dueAt: dueAt, losses: losses, crashes: crashes)
+        try ClaimedJob(record.job(), secret: secret, key: key, token: token, dueAt: dueAt, losses: losses)
     }
 }

@@ -8,12 +8,11 @@ extension SQLiteStore: WebhookOutbox {
     public func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] {
         let moment = clock.now()
         try await jumps.adjust(moment, in: commits)
-        let isolation = isolation
         return try await write { database, _ in
             try WebhookQuery.reclaimExpired(database, at: moment.steady)
             let claim = WebhookClaim(
                 count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds))
-            return try claim.apply(database, at: moment, isolation)
+            return try claim.apply(database, at: moment.wall)
         }
     }
 
@@ -73,31 +72,6 @@ package struct WebhookClaim: Sendable {
         self.leaseUntil = leaseUntil
     }
 
-    /// A webhook that is sent alone is claimed when nothing else is in flight, and nothing else is claimed meanwhile.
-    package func apply(_ database: Database, at moment: StoreMoment, _ isolation: IsolationState) throws -> [Webhook] {
-        let facts = try JobIsolation.facts(database, at: moment)
-        let decision = IsolationDecision(
-            hasAlone: facts.hasAlone, inFlight: facts.inFlight, isAloneDue: facts.isAloneDue,
-            wasAlone: isolation.wasAlone)
-        switch decision {
-        case .wait: return []
-        case .alone: return try claimAlone(database, at: moment.wall, isolation)
-        case .ordinary, .ordinaryFirst:
-            let taken = try apply(database, at: moment.wall)
-            if taken.isEmpty, decision == .ordinaryFirst {
-                return try claimAlone(database, at: moment.wall, isolation)
-            }
-            if !taken.isEmpty { isolation.record(alone: false) }
-            return taken
-        }
-    }
-
-    private func claimAlone(_ database: Database, at now: Int64, _ isolation: IsolationState) throws -> [Webhook] {
-        guard let id = try database.number(JobIsolation.nextWebhook, [now]) else { return [] }
-        isolation.record(alone: true)
-        return try claimOne(id, database)
-    }
-
     package func apply(_ database: Database, at now: Int64) throws -> [Webhook] {
         var webhooks: [Webhook] = []
         for (host, next) in try Self.hosts(database).sorted(by: { $0.next < $1.next }) {
@@ -111,7 +85,7 @@ package struct WebhookClaim: Sendable {
             guard share > 0 else { continue }
             let ids = try database.rows(
                 """
-                SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0 AND host = ?
+                SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND host = ?
                     AND next_at <= ? ORDER BY next_at, id LIMIT ?
                 """, [host, now, share])
             for id in ids { webhooks += try claimOne(id[0], database) }  // Bounded: array concatenation.
@@ -131,14 +105,14 @@ package struct WebhookClaim: Sendable {
         let rows = try database.rows(
             """
             WITH RECURSIVE found (host) AS (
-                SELECT min(host) FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0
+                SELECT min(host) FROM webhook WHERE state = 'pending' AND lease_until IS NULL
                 UNION ALL
                 SELECT (SELECT min(host) FROM webhook
-                    WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0 AND host > found.host)
+                    WHERE state = 'pending' AND lease_until IS NULL AND host > found.host)
                 FROM found WHERE found.host IS NOT NULL
             )
             SELECT host, (SELECT min(next_at) FROM webhook
-                WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0 AND webhook.host = found.host)
+                WHERE state = 'pending' AND lease_until IS NULL AND webhook.host = found.host)
             FROM found WHERE host IS NOT NULL
             """)
         return rows.map { ($0[0], $0[1]) }
@@ -161,7 +135,7 @@ extension SQLiteStore {
             let rows = try StoredRow.fetchAll(
                 database,
                 sql: """
-                    UPDATE webhook SET state = 'pending', attempts = 0, crashes = 0, next_at = ?1, ended_at = NULL,
+                    UPDATE webhook SET state = 'pending', attempts = 0, next_at = ?1, ended_at = NULL,
                         lease_until = NULL
                     WHERE id IN (SELECT webhook.id FROM webhook JOIN job ON job.id = webhook.job
                         WHERE webhook.url_wiped <> \(WebhookRedaction.Mark.wiped.rawValue)

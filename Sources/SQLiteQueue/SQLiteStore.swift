@@ -21,9 +21,7 @@ public final class SQLiteStore: Sendable {
     let pool: DatabasePool
     let commits: GroupCommit
     let laneRotation = LaneRotation()
-    let isolation = IsolationState()
-    /// The run record of this process; nil for a command.
-    let run = Mutex<RunRecord?>(nil)
+    let failedRenewals = FailedRenewals()
     let jumps: ClockJumps
     let files: ContentFiles
     let sweepProgress = SweepProgress()
@@ -63,7 +61,6 @@ public final class SQLiteStore: Sendable {
         } catch {
             logger.error("the job database could not be closed", metadata: ["error": "\(error)"])
         }
-        run.withLock { $0 }?.end()
         lock?.release()
     }
 
@@ -98,19 +95,16 @@ extension SQLiteStore: JobQueue {
     ///
     /// - Parameters:
     ///   - feed: receives every change that this process makes.
-    ///   - marksCrashes: whether to install signal handlers that leave a mark in the folder after a crash, by which the
-    ///     next service distinguishes a crash from a kill.
     /// - Throws: `queue.unavailable`, which names the cause: another service, permissions, or a database that is
     ///   damaged, of another program or of a newer version. None of the files is changed then.
     public static func open(
         folder path: String, durability: StoreDurability = .normal, role: StoreRole,
         limits: StoreLimits = StoreLimits(),
-        clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs"),
-        marksCrashes: Bool = false
+        clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs")
     ) async throws -> SQLiteStore {
         try await BlockingThread().run {
             let store = try openBlocking(path, durability, role, limits, clock, feed, logger)
-            if role == .service { try store.begin(marksCrashes: marksCrashes) }
+            if role == .service { try store.recover() }
             return store
         }
     }
@@ -166,34 +160,22 @@ extension SQLiteStore: JobQueue {
         return configuration
     }
 
-    /// Starts a service: recovers from the end of the previous one, then starts a new run record.
-    private func begin(marksCrashes: Bool) throws {
-        let record = RunRecord(folder: folder.path, marksCrashes: marksCrashes)
+    /// Reclaims everything that earlier processes held; the lock guarantees that none of them is running.
+    private func recover() throws {
+        let moment = clock.now()
         do {
-            try recover(record.previousExit)
+            let lost = try pool.write { database in
+                let lost = try ExpiredLeases.reclaim(database, until: .max, at: moment)
+                try database.run("UPDATE webhook SET lease_until = NULL WHERE lease_until IS NOT NULL")
+                try ClockJumps.adjust(database, at: moment)
+                return lost
+            }
+            for job in lost {
+                logger.notice("the previous process was lost with this job", metadata: ["job": "\(job.job)"])
+            }
         } catch {
             throw StorageErrors.error(error)
         }
-        try record.begin()
-        run.withLock { $0 = record }
-    }
-
-    /// Reclaims everything that earlier processes held; the lock guarantees that none of them is running.
-    private func recover(_ previousExit: PreviousExit) throws {
-        let moment = clock.now()
-        var (crashed, webhooks): ([CrashedJob], Int) = ([], 0)
-        let lost = try pool.write { database in
-            if case .crashed = previousExit {
-                crashed = try ExpiredLeases.reclaimCrashed(database, at: moment)
-                webhooks = try ExpiredLeases.reclaimCrashedWebhooks(database, at: moment)
-            }
-            let lost = try ExpiredLeases.reclaim(database, until: .max, at: moment)
-            try database.run("UPDATE webhook SET lease_until = NULL WHERE lease_until IS NOT NULL")
-            try ClockJumps.adjust(database, at: moment)
-            return lost
-        }
-        if case .crashed(let signal) = previousExit { logger.report(crashed, webhooks: webhooks, signal: signal) }
-        if !lost.isEmpty { logger.notice("requeued jobs of an earlier process", metadata: ["jobs": "\(lost.count)"]) }
         try files.sweepUploadsInProgress()
     }
 }

@@ -5,19 +5,13 @@ package import GRDB
 package enum StoreSchema {
     /// `application_id` in the file header, which identifies the database: "ATPR".
     package static let applicationID = 0x4154_5052
-    package static let version = 6
+    package static let version = 1
 
     /// The SQL that each version added.
-    private static let steps = [
-        [jobs, tallies, webhooks, results], [receipts], [catalog],
-        [JobIsolation.schema, WebhookRedaction.schema, UnknownFiles.schema], [origins],
-        [traces],
-    ]
+    private static let steps = [[jobs, tallies, webhooks, results, UnknownFiles.schema, receipts]]
 
     /// The tables of jobs and webhooks, without those of results and receipts.
-    package static let jobTables = [
-        jobs, tallies, webhooks, catalog, JobIsolation.schema, WebhookRedaction.schema, origins, traces,
-    ]
+    package static let jobTables = [jobs, tallies, webhooks]
 
     /// Creates or upgrades the schema.
     package static func make(in database: Database) throws {
@@ -37,7 +31,11 @@ package enum StoreSchema {
     }
 
     /// `lane`: 0 high, 1 normal, 2 bulk. `wait`: the reason for `due_at` (`JobWait`). `parked`: why claims skip the job
-    /// for now (`JobParking`, `JobIsolation`). `secret`: the secrets that `request` omits; empty once deleted.
+    /// for now (`JobParking`). `secret`: the secrets that `request` omits; empty once deleted. `origin`: JSON of
+    /// `JobOrigin`.
+    ///
+    /// `job_state` and `job_finished` contain all columns of their queries (`JobSelection`, `PaceQuery`), so that no
+    /// row is read: rows contain manifests, and each takes most of a page.
     private static let jobs = """
         CREATE TABLE job (
             id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, state TEXT NOT NULL, lane INTEGER NOT NULL,
@@ -47,16 +45,16 @@ package enum StoreSchema {
             due_at INTEGER NOT NULL, not_before INTEGER, wait INTEGER NOT NULL DEFAULT 0,
             parked INTEGER NOT NULL DEFAULT 0,
             token INTEGER, worker TEXT, lease_until INTEGER, cancelling INTEGER NOT NULL DEFAULT 0,
-            media TEXT, request TEXT NOT NULL, secret TEXT, result TEXT, error TEXT
+            media TEXT, request TEXT NOT NULL, secret TEXT, result TEXT, error TEXT, origin TEXT
         );
-        CREATE INDEX job_state ON job (state, uuid);
+        CREATE INDEX job_state ON job (state, uuid, caller_id, source, error_code);
         CREATE INDEX job_queued ON job (lane, due_at) WHERE state = 'queued' AND parked = 0;
         CREATE INDEX job_host_parked ON job (host, lane, due_at) WHERE state = 'queued' AND parked = 1;
         CREATE INDEX job_key_parked ON job (key, lane, due_at) WHERE state = 'queued' AND parked = 2;
         CREATE INDEX job_running_host ON job (host) WHERE state = 'running';
         CREATE INDEX job_lease ON job (lease_until) WHERE state = 'running';
         CREATE INDEX job_alive_key ON job (key, state) WHERE state IN ('queued', 'running');
-        CREATE INDEX job_finished ON job (state, finished_at) WHERE finished_at IS NOT NULL;
+        CREATE INDEX job_finished ON job (state, finished_at, created_at, not_before) WHERE finished_at IS NOT NULL;
         CREATE INDEX job_error ON job (error_code) WHERE state IN ('failed', 'dead');
         CREATE INDEX job_media ON job (media) WHERE media IS NOT NULL;
         CREATE INDEX job_upload ON job (upload) WHERE upload IS NOT NULL;
@@ -71,12 +69,6 @@ package enum StoreSchema {
         ) WITHOUT ROWID;
         CREATE INDEX idempotency_age ON idempotency (created_at);
         """
-
-    /// JSON of `JobOrigin`; since schema version 5.
-    private static let origins = "ALTER TABLE job ADD COLUMN origin TEXT;"
-
-    /// JSON of the `TraceHeaders` of a webhook; since schema version 6.
-    private static let traces = "ALTER TABLE webhook ADD COLUMN trace TEXT;"
 
     /// Counters maintained by triggers; counting would scan all rows.
     private static let tallies = """
@@ -95,18 +87,21 @@ package enum StoreSchema {
         END;
         """
 
+    /// `url_wiped`: a `WebhookRedaction.Mark`. `trace`: JSON of `TraceHeaders`.
     private static let webhooks = """
         CREATE TABLE webhook (
             id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
             job INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
             state TEXT NOT NULL, host TEXT NOT NULL, url TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,
             attempts INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, next_at INTEGER,
-            lease_until INTEGER, ended_at INTEGER, last_status INTEGER, last_error TEXT
+            lease_until INTEGER, ended_at INTEGER, last_status INTEGER, last_error TEXT,
+            url_wiped INTEGER NOT NULL DEFAULT 0, trace TEXT
         );
         CREATE INDEX webhook_job ON webhook (job);
         CREATE INDEX webhook_state ON webhook (state, name);
         CREATE INDEX webhook_due ON webhook (host, next_at) WHERE state = 'pending' AND lease_until IS NULL;
         CREATE INDEX webhook_leased ON webhook (host) WHERE state = 'pending' AND lease_until IS NOT NULL;
+        CREATE INDEX webhook_unexamined ON webhook (id) WHERE state = 'delivered' AND url_wiped = 0;
         """
 
     /// `used_at`: when a job last ended with it. A row of `content` exists until its file is removed.
@@ -143,20 +138,7 @@ package enum StoreSchema {
         """
 }
 
-/// Covering indexes for lists and statistics; since schema version 3.
-extension StoreSchema {
-    /// Each index contains all columns of its query, so that no row is read: rows contain manifests, and each takes
-    /// most of a page. `job_state`: the searched columns (`JobSelection`) by state. `job_finished`: the times for
-    /// latencies (`PaceQuery`).
-    package static let catalog = """
-        DROP INDEX job_state;
-        CREATE INDEX job_state ON job (state, uuid, caller_id, source, error_code);
-        DROP INDEX job_finished;
-        CREATE INDEX job_finished ON job (state, finished_at, created_at, not_before) WHERE finished_at IS NOT NULL;
-        """
-}
-
-/// Receipts; since schema version 2.
+/// Receipts.
 extension StoreSchema {
     /// `expires_at`: until when arrivals of a dispatch are counted. `has_surplus`: whether more arrivals came than it
     /// has recipients. `report`: a digest of the report id that the device chose. `used_at`: the last dispatch or

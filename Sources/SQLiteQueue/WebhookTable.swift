@@ -97,17 +97,12 @@ package enum WebhookQuery {
 
     package static func nextDue(_ database: Database, at steady: Int64) throws -> Date? {
         let free = try WebhookClaim.hosts(database).map(\.next).min()
-        let alone = try database.number(
-            """
-            SELECT min(next_at) FROM webhook INDEXED BY webhook_alone
-            WHERE state = 'pending' AND lease_until IS NULL AND crashes > 0
-            """)
         let lost = try database.number(
             """
             SELECT min(next_at) FROM webhook
             WHERE state = 'pending' AND lease_until IS NOT NULL AND lease_until <= ?
             """, [steady])
-        return [free, alone, lost].compactMap(\.self).min().map { Date(milliseconds: $0) }
+        return [free, lost].compactMap(\.self).min().map { Date(milliseconds: $0) }
     }
 
     package static func counts(_ database: Database) throws -> [WebhookState: Int] {
@@ -172,16 +167,10 @@ enum WebhookRedaction {
         case hadNoSecrets = 2
     }
 
-    /// Since schema version 4.
-    static let schema = """
-        ALTER TABLE webhook ADD COLUMN url_wiped INTEGER NOT NULL DEFAULT 0;
-        CREATE INDEX webhook_unexamined ON webhook (id) WHERE state = 'delivered' AND url_wiped = 0;
-        """
-
     /// Maximum number of webhooks per transaction.
     static let countMax = 500
 
-    /// Redacts delivered webhooks that were not examined yet, including those of earlier versions.
+    /// Redacts delivered webhooks that were not examined yet.
     ///
     /// - Returns: The number of examined webhooks.
     @discardableResult

@@ -42,7 +42,8 @@ import Testing
         }
         let ids = try await submitter.finish()
         #expect(ids.count == jobs && Set(ids).count == jobs)
-        try await service.client.allEnded(seconds: 300)
+        // A job that was lost five times waits up to six minutes.
+        try await service.client.allEnded(seconds: 500)
         try await check(ids, at: service)
         try await service.stop()
         #expect(try bench.leftovers() == [])

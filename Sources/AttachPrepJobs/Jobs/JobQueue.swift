@@ -18,7 +18,7 @@ public protocol JobQueue: Sendable {
     func enqueue(_ submissions: [JobSubmission], idempotency: IdempotencyKey?) async throws -> EnqueuedJobs
 
     /// Claims at most `count` due jobs for a worker, each with a lease that starts now; expired leases are reclaimed
-    /// first.
+    /// first, and count as losses unless the store was unreachable for their renewal.
     ///
     /// Lanes rotate so that none starves, with most claims for `high`. Skipped are jobs of a host that has as many
     /// running jobs as `hostLimit` allows, and jobs whose work key is running: they can use its result.
@@ -46,7 +46,7 @@ public protocol JobQueue: Sendable {
     /// - Throws: `request.not_found`, `request.conflict` when it has finished.
     func cancel(_ id: JobID) async throws -> Job
 
-    /// Queues a failed, dead or cancelled job again and resets its attempts, losses and crashes to zero.
+    /// Queues a failed, dead or cancelled job again and resets its attempts and losses to zero.
     ///
     /// - Throws: `request.not_found`, `request.conflict` in any other state, `queue.full`.
     func retry(_ id: JobID) async throws -> Job
@@ -76,14 +76,11 @@ public struct ClaimedJob: Sendable {
     public var dueAt: Date
     /// Number of earlier attempts that failed.
     public var failures: Int
-    /// Number of workers that were lost while they had it, without a crash mark: killed, out of memory, or power loss.
+    /// Number of workers that were lost while they had it: killed, crashed or frozen.
     public var losses: Int
-    /// Number of processes that crashed while they had it.
-    public var crashes: Int
 
     public init(
-        job: Job, request: AttachmentRequest, key: WorkKey, lease: JobLease, dueAt: Date, failures: Int, losses: Int,
-        crashes: Int = 0
+        job: Job, request: AttachmentRequest, key: WorkKey, lease: JobLease, dueAt: Date, failures: Int, losses: Int
     ) {
         self.job = job
         self.request = request
@@ -92,14 +89,13 @@ public struct ClaimedJob: Sendable {
         self.dueAt = dueAt
         self.failures = failures
         self.losses = losses
-        self.crashes = crashes
     }
 }
 
 extension ClaimedJob {
     /// Computes the earlier attempts that failed from the stored counters.
-    package static func failures(attempts: Int, losses: Int, crashes: Int) -> Int {
-        max(0, attempts.subtracting(clamping: 1).subtracting(clamping: losses).subtracting(clamping: crashes))
+    package static func failures(attempts: Int, losses: Int) -> Int {
+        max(0, attempts.subtracting(clamping: 1).subtracting(clamping: losses))
     }
 }
 

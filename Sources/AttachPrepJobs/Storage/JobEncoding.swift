@@ -83,14 +83,13 @@ extension ClaimedJob {
     ///   - dueAt: milliseconds since 1970.
     /// - Throws: `queue.unavailable` for secrets that cannot be decoded.
     package init(
-        _ job: Job, secret: String?, key: String, token: Int64, dueAt: Int64, losses: Int, crashes: Int
+        _ job: Job, secret: String?, key: String, token: Int64, dueAt: Int64, losses: Int
     ) throws {
         let secrets: JobSecrets? = try secret.map { try StoredJSON.value($0, "a job's secrets") }
         self.init(
             job: job, request: secrets?.restored(to: job.request) ?? job.request, key: WorkKey(key),
             lease: JobLease(job: job.id, token: token), dueAt: Date(milliseconds: dueAt),
-            failures: Self.failures(attempts: job.attempts, losses: losses, crashes: crashes), losses: losses,
-            crashes: crashes)
+            failures: Self.failures(attempts: job.attempts, losses: losses), losses: losses)
     }
 }
 

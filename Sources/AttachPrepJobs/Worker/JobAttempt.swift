@@ -21,12 +21,10 @@ struct JobAttempt: Sendable {
     }
 
     func run() async -> AttemptResult {
-        switch StartDecision(
-            losses: job.losses, crashes: job.crashes, notAfter: job.request.jobOptions.notAfter, now: claimedAt)
-        {
+        switch StartDecision(losses: job.losses, notAfter: job.request.jobOptions.notAfter, now: claimedAt) {
         case .begin: break
         case .fail(let error): return .notStarted(.failed(rejection(error)))
-        case .markDead(let error): return await recordCrash(error)
+        case .markDead(let error): return await recordLosses(error)
         }
         do {
             return try await find()
@@ -36,16 +34,14 @@ struct JobAttempt: Sendable {
         }
     }
 
-    /// Stores the crash as the result of the work key, because every job with this key would crash the process again.
-    private func recordCrash(_ error: AttachPrepError) async -> AttemptResult {
+    /// Stores the losses as the result of the work key, because every job with this key would lose its workers as well.
+    private func recordLosses(_ error: AttachPrepError) async -> AttemptResult {
         let manifest = rejection(error)
-        if error.code == .jobCrashedService {
-            do {
-                _ = try await dependencies.store.store(
-                    manifest, folder: nil, for: job.key, freshness: nil, fetchedAt: claimedAt)
-            } catch {
-                logger.warning("the crash could not be stored for other jobs", metadata: ["error": "\(error)"])
-            }
+        do {
+            _ = try await dependencies.store.store(
+                manifest, folder: nil, for: job.key, freshness: nil, fetchedAt: claimedAt)
+        } catch {
+            logger.warning("the losses could not be stored for other jobs", metadata: ["error": "\(error)"])
         }
         return .notStarted(.dead(manifest))
     }
@@ -77,7 +73,7 @@ struct JobAttempt: Sendable {
         dependencies.metrics.reused(kind)
         let manifest = JobManifest.reused(
             stored.manifest, for: job, waited: waited, total: milliseconds(since: began))
-        if manifest.error?.code == .jobCrashedService { return .notStarted(.dead(manifest)) }
+        if manifest.error?.code == .jobWorkerLost { return .notStarted(.dead(manifest)) }
         guard manifest.error == nil else {
             return .rejected(manifest, failedAt: stored.fetchedAt.addingTimeInterval(stored.manifest.seconds))
         }

@@ -10,33 +10,21 @@ enum StartDecision: Sendable, Hashable {
     case begin
     /// The job's `notAfter` has passed.
     case fail(AttachPrepError)
-    /// The job crashed or lost its process too often.
+    /// The job lost its worker too often.
     case markDead(AttachPrepError)
 
-    init(losses: Int, crashes: Int = 0, notAfter: Date?, now: Date) {
-        switch CrashPolicy.decision(crashes: crashes, losses: losses) {
-        case .crashed: self = .markDead(.crashedService(crashes))
-        case .lost: self = .markDead(.lostTooOften(losses))
-        case .runs, .runsAlone: self = Self.inTime(notAfter, now: now)
+    init(losses: Int, notAfter: Date?, now: Date) {
+        if LossPolicy.isDead(losses: losses) {
+            self = .markDead(.lostTooOften(losses))
+        } else if let notAfter, notAfter <= now {
+            self = .fail(.startedTooLate(notAfter))
+        } else {
+            self = .begin
         }
-    }
-
-    private static func inTime(_ notAfter: Date?, now: Date) -> StartDecision {
-        if let notAfter, notAfter <= now {
-            return .fail(.startedTooLate(notAfter))
-        }
-        return .begin
     }
 }
 
 extension AttachPrepError {
-    fileprivate static func lostTooOften(_ losses: Int) -> AttachPrepError {
-        AttachPrepError(
-            .internal,
-            "\(losses) workers were lost while running this job (limit \(Limits.jobLossesMax)); "
-                + "check its source and the machine's memory, then retry it.", isRetryable: false)
-    }
-
     fileprivate static func startedTooLate(_ date: Date) -> AttachPrepError {
         AttachPrepError(
             .deadlineNotAfter,
@@ -83,7 +71,7 @@ enum ReuseDecision: Hashable, Sendable {
             self = .fetch
             return
         }
-        if stored.fetchedAt >= dueAt || stored.isCrash(for: createdAt, now: now) {
+        if stored.fetchedAt >= dueAt || stored.isLoss(for: createdAt, now: now) {
             self = .use(.shared)
         } else if !stored.isLasting {
             self = .fetch
@@ -98,13 +86,13 @@ enum ReuseDecision: Hashable, Sendable {
 }
 
 extension StoredResult {
-    /// For this many seconds after a third crash, other jobs for the same work fail without a new attempt; only a retry
-    /// of a job that was submitted before the crash runs again.
-    private static let crashSeconds = 3_600.0
+    /// For this many seconds after a job was given up because of its losses, other jobs for the same work end without
+    /// a new attempt; only a retry of a job that was submitted before that runs again.
+    private static let lossSeconds = 3_600.0
 
-    fileprivate func isCrash(for createdAt: Date, now: Date) -> Bool {
-        manifest.error?.code == .jobCrashedService && createdAt > fetchedAt
-            && now < fetchedAt.addingTimeInterval(Self.crashSeconds)
+    fileprivate func isLoss(for createdAt: Date, now: Date) -> Bool {
+        manifest.error?.code == .jobWorkerLost && createdAt > fetchedAt
+            && now < fetchedAt.addingTimeInterval(Self.lossSeconds)
     }
 
     /// Whether later jobs may use it: a failure may be temporary, and a best attempt can be improved.

@@ -49,7 +49,7 @@ struct JobRun: Sendable {
         var metadata: Logger.Metadata = [
             "attempt": "\(job.job.attempts)", "waited": "\(Int(clamping: waited * 1000)) ms",
         ]
-        if job.crashes > 0 { metadata["crashes"] = "\(job.crashes)" }
+        if job.losses > 0 { metadata["losses"] = "\(job.losses)" }
         logger.info("claimed", metadata: metadata)
         await conclude(JobAttempt(job, dependencies: dependencies, logger: logger, claimedAt: claimedAt).run())
     }

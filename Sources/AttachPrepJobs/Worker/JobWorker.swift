@@ -264,10 +264,22 @@ extension JobWorker {
         guard !leases.isEmpty else { return }
         dependencies.logger.notice("returning jobs to the queue", metadata: ["count": "\(leases.count)"])
         for lease in leases { dependencies.activeLeases.stop(lease, .returned) }
-        // Jobs that have ended meanwhile have no lease and are not affected.
-        do { try await release(leases) } catch { dependencies.storeAvailability.failed(error) }
         let limit = ContinuousClock.now + Self.interruptionMax
+        await returnToQueue(leases, until: limit)
         await waitUntilIdle { limit }
+    }
+
+    /// Tries again while the store is unavailable, because a job that is not returned counts a loss at the next start.
+    /// Jobs that have ended meanwhile have no lease and are not affected.
+    private func returnToQueue(_ leases: [JobLease], until limit: ContinuousClock.Instant) async {
+        repeat {
+            do {
+                return try await release(leases)
+            } catch {
+                dependencies.storeAvailability.failed(error)
+                try? await uninterrupted { try await ContinuousClock().sleep(for: .seconds(Self.backOffSeconds)) }
+            }
+        } while ContinuousClock.now < limit
     }
 
     /// Cancelled work ends at once, except while it copies a large file; its remains are removed at the next start.

@@ -135,7 +135,7 @@ extension ErrorCode {
         case .eventsFull: "Too many event streams"
         case .queueFull: "Queue full"
         case .queueUnavailable: "Queue unavailable"
-        case .jobCrashedService: "Job crashed the service"
+        case .jobWorkerLost: "Job lost its workers"
         }
     }
 }

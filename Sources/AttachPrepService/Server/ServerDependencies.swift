@@ -232,7 +232,7 @@ extension ServeConfiguration {
         guard let queue else {
             let store = try await SQLiteStore.open(
                 folder: stateFolder, durability: durability, role: .service, limits: limits, feed: feed,
-                logger: logger, marksCrashes: true)
+                logger: logger)
             return OpenedStore(
                 store: store, workers: LocalWorkerDirectory(), receipts: store,
                 receiptKey: try await ReceiptKey.open(folder: stateFolder))
@@ -249,8 +249,7 @@ extension ServeConfiguration {
         while true {
             do {
                 return try await NATSJobQueue.open(
-                    queue, folder: stateFolder, limits: limits, feed: feed, logger: logger, errorLog: errorLog,
-                    marksCrashes: true)
+                    queue, folder: stateFolder, limits: limits, feed: feed, logger: logger, errorLog: errorLog)
             } catch let error as AttachPrepError {
                 guard error.isRetryable, ContinuousClock.now < end else { throw error }
                 if error.message != reason {

@@ -13,10 +13,10 @@ struct DriverUnderTest: Sendable {
     var jobs: any JobQueue & JobCatalog & WebhookOutbox
     var clock: TestClock
     var feed: JobFeed
-    /// Opens the same queue like the next process of this machine, after this one has ended with the given mark.
-    var restart: @Sendable (ExitMark) async throws -> DriverUnderTest
+    /// Opens the same queue like the next process of this machine, after this one was killed.
+    var restart: @Sendable () async throws -> DriverUnderTest
 
-    func restarted(_ mark: ExitMark) async throws -> DriverUnderTest { try await restart(mark) }
+    func restarted() async throws -> DriverUnderTest { try await restart() }
 
     // MARK: Shared steps
 
@@ -122,7 +122,7 @@ final class TestClock: Sendable {
     func advance(_ seconds: Double) {
         state.withLock { state in
             state.date += seconds
-            state.steady += Int64(seconds * 1000)
+            state.steady += Int64((seconds * 1000).rounded())
         }
     }
 

@@ -54,7 +54,7 @@ enum OutboxConformance {
             let id = try #require(try await claim(driver).first).id
             try await driver.jobs.record(id, .retry(at: driver.clock.now + 5, status: 502, error: "It answered 502."))
             driver.clock.jump(-3_600)
-            let next = try await driver.restarted(.killed)
+            let next = try await driver.restarted()
             next.clock.advance(6)
             #expect(try await claim(next).map(\.id) == [id])
         },
@@ -180,7 +180,7 @@ enum OutboxConformance {
             var notice = WebhookNotice.sample("https://hooks.example/")
             notice.trace = traces[1]
             #expect(try await driver.jobs.finish(job.lease, .failed(.rejected(.mediaCorrupt)), notice: notice))
-            let next = try await driver.restarted(.killed)
+            let next = try await driver.restarted()
             next.clock.advance(6)
             #expect(try await claim(next).map(\.notice.trace) == [traces[1]])
             #expect(try await next.job(job.job.id).origin.trace == traces[0])

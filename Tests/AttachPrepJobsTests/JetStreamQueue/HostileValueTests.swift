@@ -24,7 +24,7 @@ struct HostileValueTests {
             Array(
                 """
                 {"id": "\(id)", "state": "\(state)", "lane": \(number), "key": "key", "source": "a", "request": "{}",
-                 "attempts": \(number), "losses": \(number), "crashes": \(number), "createdAt": \(number),
+                 "attempts": \(number), "losses": \(number), "createdAt": \(number),
                  "startedAt": \(number), "finishedAt": \(number), "dueAt": \(number), "notBefore": \(number),
                  "wait": \(number), "token": 1, "worker": "worker", "isCancelling": false, "notices": [\(notice)]}
                 """.utf8))
@@ -34,7 +34,7 @@ struct HostileValueTests {
     func `Extreme numbers in a stored job do not crash its changes`(number: Int64, now: Int64) throws {
         let running = try job(number, state: "running")
         let changed = [
-            running.lost(at: now), running.crashed("worker", at: now), running.released(under: 1, at: now),
+            running.lost(at: now), running.released(under: 1, at: now),
             running.postponed(until: number, error: "{}", code: "internal", under: 1, at: now),
             running.ended(try EncodedCompletion(.cancelled), notice: nil, under: 1, at: now),
             running.cancelled(at: now),
@@ -46,9 +46,8 @@ struct HostileValueTests {
         for job in changed {
             let job = try #require(job)
             #expect(try StoredJob(job.bytes()) == job)
-            _ = job.isAlone
         }
-        _ = ClaimedJob.failures(attempts: Int(number), losses: Int(number), crashes: Int(now))
+        _ = ClaimedJob.failures(attempts: Int(number), losses: Int(now))
     }
 
     @Test(arguments: numbers, numbers)

@@ -19,8 +19,8 @@ import Testing
     }
 
     /// With a short lease, because the messages of an ended process are redelivered after a real lease.
-    @Test(arguments: JobQueueConformance.crashes)
-    func `On JetStream, only the job that crashes its process is given up`(_ behavior: Behavior) async throws {
+    @Test(arguments: JobQueueConformance.losses)
+    func `On JetStream, a job whose worker was lost is retried`(_ behavior: Behavior) async throws {
         let jetStream = try await JetStreamUnderTest(limits, lease: .seconds(1))
         try await behavior.check(jetStream.driver)
         await jetStream.queue.close()
@@ -68,12 +68,11 @@ struct JetStreamUnderTest: Sendable {
     }
 
     var driver: DriverUnderTest {
-        DriverUnderTest(jobs: queue, clock: clock, feed: feed) { [self] in try await restarted($0).driver }
+        DriverUnderTest(jobs: queue, clock: clock, feed: feed) { [self] in try await restarted().driver }
     }
 
-    func restarted(_ mark: ExitMark) async throws -> JetStreamUnderTest {
+    func restarted() async throws -> JetStreamUnderTest {
         await queue.close()
-        try folder.overwrite("machine/run", with: mark)
         return try await JetStreamUnderTest(server: server, clock: clock, lease: lease, folder: folder)
     }
 }

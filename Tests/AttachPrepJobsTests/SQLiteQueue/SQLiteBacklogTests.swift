@@ -65,7 +65,10 @@ import Testing
         _ = try await sqlite.store.enqueue((0..<200).map { _ in .sample(host: "slow.example") }, idempotency: nil)
         _ = try await sqlite.driver.claim(50, hostLimit: 1)
         let command = try await SQLiteUnderTest(folder: folder, clock: sqlite.clock, role: .command)
+        // The lease expires, and its job is due after a delay.
         sqlite.clock.advance(16)
+        #expect(try await command.driver.claim(0).isEmpty)
+        sqlite.clock.advance(2)
         var count = 0
         while case let claimed = try await command.driver.claim(50, hostLimit: 3), !claimed.isEmpty {
             for one in claimed { _ = try await command.store.finish(one.lease, .cancelled, notice: nil) }

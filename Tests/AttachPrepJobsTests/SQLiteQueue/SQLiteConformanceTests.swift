@@ -16,8 +16,8 @@ import Testing
         try await behavior.check(sqlite.driver)
     }
 
-    @Test(arguments: JobQueueConformance.crashes)
-    func `In SQLite, only the job that crashes its process is given up`(_ behavior: Behavior) async throws {
+    @Test(arguments: JobQueueConformance.losses)
+    func `In SQLite, a job whose worker was lost is retried`(_ behavior: Behavior) async throws {
         let sqlite = try await SQLiteUnderTest(limits)
         try await behavior.check(sqlite.driver)
     }
@@ -58,12 +58,12 @@ struct SQLiteUnderTest: Sendable {
     var receipts: ReceiptDriverUnderTest { ReceiptDriverUnderTest(store: store, clock: clock) }
 
     var driver: DriverUnderTest {
-        DriverUnderTest(jobs: store, clock: clock, feed: feed) { [self] in try await restarted($0).driver }
+        DriverUnderTest(jobs: store, clock: clock, feed: feed) { [self] in try await restarted().driver }
     }
 
-    func restarted(_ mark: ExitMark) async throws -> SQLiteUnderTest {
+    /// Closes the store without returning its jobs, like a process that was killed, and opens it again.
+    func restarted() async throws -> SQLiteUnderTest {
         await store.close()
-        try folder.overwrite("state/run", with: mark)
         return try await SQLiteUnderTest(folder: folder, clock: clock)
     }
 }

@@ -11,14 +11,6 @@ import Testing
         return try await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? -1 }
     }
 
-    /// The schema of a database, as SQL.
-    private func schema(_ folder: TemporaryFolder) async throws -> [String] {
-        let queue = try folder.openDatabase()
-        return try await queue.read {
-            try String.fetchAll($0, sql: "SELECT name || coalesce(sql, '') FROM sqlite_master ORDER BY name")
-        }
-    }
-
     @Test func `Counts are kept across a restart, and receipts are not counted again`() async throws {
         let (folder, clock) = (try TemporaryFolder(), TestClock())
         let before = try await SQLiteUnderTest(folder: folder, clock: clock)
@@ -43,63 +35,6 @@ import Testing
         let dispatch = try await command.receipts.dispatch()
         #expect(try await service.store.record([try service.receipts.receipt(of: dispatch)]) != [.expired])
         #expect(try await command.receipts.campaign().arrivals == 1)
-    }
-
-    private static func removeVersionsFrom4(_ database: Database) throws {
-        try database.execute(
-            sql: """
-                DROP INDEX job_alone; DROP INDEX webhook_alone; DROP INDEX webhook_unexamined;
-                ALTER TABLE job DROP COLUMN crashes; ALTER TABLE webhook DROP COLUMN crashes;
-                ALTER TABLE webhook DROP COLUMN url_wiped; DROP TABLE unknown_file;
-                ALTER TABLE job DROP COLUMN origin; ALTER TABLE webhook DROP COLUMN trace;
-                """)
-    }
-
-    @Test(arguments: [StoreRole.service, .command])
-    func `A version 1 database is migrated with its contents`(
-        _ role: StoreRole
-    ) async throws {
-        let (folder, fresh) = (try TemporaryFolder(), try await SQLiteUnderTest())
-        let old = try await SQLiteUnderTest(folder: folder)
-        let job = try await old.driver.enqueue(.sample())[0]
-        await old.store.close()
-        // Version 1 is the current schema without the additions of later versions.
-        try await folder.openDatabase().write { database in
-            for table in ["campaign_bucket", "campaign", "dispatch", "receipt"] {
-                try database.execute(sql: "DROP TABLE \(table)")
-            }
-            try Self.removeVersionsFrom4(database)
-            try database.execute(sql: "PRAGMA user_version = 1")
-        }
-        let sqlite = try await SQLiteUnderTest(folder: folder, role: role)
-        #expect(try await sqlite.driver.job(job).state == .queued)
-        let dispatch = try await sqlite.receipts.dispatch()
-        _ = try await sqlite.store.record([try sqlite.receipts.receipt(of: dispatch)])
-        #expect(try await sqlite.receipts.campaign().arrivals == 1)
-        let made = (old: try await schema(folder), fresh: try await schema(fresh.folder))
-        #expect(made.old == made.fresh && made.old.count > 30)
-    }
-
-    @Test func `Concurrent processes migrate an old database once`() async throws {
-        let folder = try TemporaryFolder()
-        await (try await SQLiteUnderTest(folder: folder)).store.close()
-        try await folder.openDatabase().write { database in
-            for table in ["campaign_bucket", "campaign", "dispatch", "receipt"] {
-                try database.execute(sql: "DROP TABLE \(table)")
-            }
-            try Self.removeVersionsFrom4(database)
-            try database.execute(sql: "PRAGMA user_version = 1")
-        }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<6 {
-                group.addTask {
-                    let command = try await SQLiteUnderTest(folder: folder, role: .command)
-                    _ = try await command.receipts.dispatch()
-                }
-            }
-            try await group.waitForAll()
-        }
-        #expect(try await rows(folder, "dispatch") == 6)
     }
 
     @Test func `Receipts are removed with their dispatch after a month, and their campaign keeps its counts`()

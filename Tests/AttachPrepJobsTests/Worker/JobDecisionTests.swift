@@ -131,13 +131,13 @@ struct JobDecisionTests {
             StartDecision(losses: losses, notAfter: left.map { Self.now.addingTimeInterval($0) }, now: Self.now)
         }
         #expect(begin(0, nil) == .begin)
-        #expect(begin(Limits.jobLossesMax, 1) == .begin)
-        guard case .markDead(let poison) = begin(Limits.jobLossesMax + 1, nil), case .fail(let late) = begin(0, 0)
+        #expect(begin(Limits.jobLossesMax - 1, 1) == .begin)
+        guard case .markDead(let poison) = begin(Limits.jobLossesMax, nil), case .fail(let late) = begin(0, 0)
         else {
             Issue.record("the job started")
             return
         }
-        #expect(poison.code == .internal)
+        #expect(poison.code == .jobWorkerLost && !poison.isRetryable)
         #expect(late.code == .deadlineNotAfter && !late.isRetryable)
     }
 }

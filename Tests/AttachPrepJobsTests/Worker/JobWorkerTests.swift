@@ -153,11 +153,11 @@ import Testing
     @Test func `A job that lost too many workers is dead without another attempt`() async throws {
         let bench = try await WorkerBench { task, _, output in task.prepared(in: output) }
         let unreliable = UnreliableStore(bench.store)
-        unreliable.report(losses: Limits.jobLossesMax + 1)
+        unreliable.report(losses: Limits.jobLossesMax)
         let id = try await bench.enqueue(.sample())[0]
         let job = try await bench.working(on: unreliable) { _ in try await bench.ended(id) }
         #expect(job.state == .dead)
-        #expect(job.error?.code == .internal)
+        #expect(job.error?.code == .jobWorkerLost)
         #expect(bench.tasks.isEmpty)
     }
 
@@ -269,6 +269,21 @@ import Testing
         let job = try await bench.job(id)
         #expect(job.state == .queued)
         #expect(job.attempts == 0)
+    }
+
+    @Test func `Jobs are returned to the queue although the store fails for a moment at shutdown`() async throws {
+        let bench = try await WorkerBench { task, _, _ in
+            await untilCancelled()
+            return task.rejected(.cancelled)
+        }
+        let unreliable = UnreliableStore(bench.store)
+        let id = try await bench.enqueue(.sample())[0]
+        try await bench.working(drain: .zero, on: unreliable) { _ in
+            try await pollUntil("the work starts") { bench.tasks.count == 1 }
+            unreliable.fail(times: 4)
+        }
+        let job = try await bench.job(id)
+        #expect(job.state == .queued && job.attempts == 0)
     }
 
     @Test func `A cancelled worker stops immediately and releases its jobs`() async throws {

@@ -11,6 +11,7 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
     private struct State {
         var losesLeases = false
         var isFailing = false
+        var failuresLeft = 0
         var losses: Int?
     }
 
@@ -24,9 +25,15 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
     func loseLeases() { state.withLock { $0.losesLeases = true } }
     func report(losses: Int) { state.withLock { $0.losses = losses } }
     func fail(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
+    /// The next `count` calls fail.
+    func fail(times count: Int) { state.withLock { $0.failuresLeft = count } }
 
     private func available() throws -> SQLiteStore {
-        if state.withLock({ $0.isFailing }) { throw AttachPrepError(.queueUnavailable, "The disk is full.") }
+        let isFailing = state.withLock { state in
+            defer { state.failuresLeft = max(0, state.failuresLeft - 1) }
+            return state.isFailing || state.failuresLeft > 0
+        }
+        if isFailing { throw AttachPrepError(.queueUnavailable, "The disk is full.") }
         return store
     }
 

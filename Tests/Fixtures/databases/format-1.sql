@@ -1,11 +1,30 @@
--- A queue as attachprep wrote it in format 1 (commit ef4fcdf): one job that succeeded, with result, files and a
--- pending webhook; one that failed; one that is not due yet, with an idempotency key; an upload.
+-- The queue of format 1: one job that succeeded, with result, files, a trace and a
+-- pending webhook; one that failed; one that is not due yet, with an idempotency key; an upload; a campaign.
 PRAGMA application_id = 1096044626;
 PRAGMA user_version = 1;
 BEGIN TRANSACTION;
+CREATE TABLE campaign (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+    dispatches INTEGER NOT NULL DEFAULT 0, recipients INTEGER NOT NULL DEFAULT 0,
+    attached INTEGER NOT NULL DEFAULT 0, thumbnail INTEGER NOT NULL DEFAULT 0, text INTEGER NOT NULL DEFAULT 0,
+    send_longest INTEGER NOT NULL DEFAULT 0, attach_longest INTEGER NOT NULL DEFAULT 0,
+    first_sent_at INTEGER NOT NULL, last_sent_at INTEGER NOT NULL,
+    first_arrival_at INTEGER, last_arrival_at INTEGER, used_at INTEGER NOT NULL
+);
+INSERT INTO "campaign" VALUES(1,'summer',1,1000,0,0,0,0,0,1795576641010,1795576641010,NULL,NULL,1795576641010);
+CREATE TABLE campaign_bucket (
+    campaign INTEGER NOT NULL REFERENCES campaign (id) ON DELETE CASCADE, kind INTEGER NOT NULL,
+    bucket INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (campaign, kind, bucket)
+) WITHOUT ROWID;
 CREATE TABLE content (sha256 TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO "content" VALUES('68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719',49469);
 INSERT INTO "content" VALUES('c553e441aa7d2c0813507d53d9580782c982eeabb9584d9a443259061e2c5f76',13938);
+CREATE TABLE dispatch (
+    id INTEGER PRIMARY KEY, campaign INTEGER NOT NULL, sent_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL, recipients INTEGER NOT NULL, arrivals INTEGER NOT NULL DEFAULT 0,
+    has_surplus INTEGER NOT NULL DEFAULT 0
+);
+INSERT INTO "dispatch" VALUES(-4805148298481520441,1,1795576641010,1798168641010,1000,0,0);
 CREATE TABLE idempotency (
     caller TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, created_at INTEGER NOT NULL,
     jobs TEXT NOT NULL, PRIMARY KEY (caller, key)
@@ -19,11 +38,11 @@ CREATE TABLE job (
     due_at INTEGER NOT NULL, not_before INTEGER, wait INTEGER NOT NULL DEFAULT 0,
     parked INTEGER NOT NULL DEFAULT 0,
     token INTEGER, worker TEXT, lease_until INTEGER, cancelling INTEGER NOT NULL DEFAULT 0,
-    media TEXT, request TEXT NOT NULL, secret TEXT, result TEXT, error TEXT
+    media TEXT, request TEXT NOT NULL, secret TEXT, result TEXT, error TEXT, origin TEXT
 );
-INSERT INTO "job" VALUES(1,'01a210b5-3596-73a2-97a1-60751d52627b','succeeded',1,'done','http://cdn.example/grid.jpg',NULL,'cdn.example','fde5f8c5451cc78eca3af3cbfecba8751130196d1b76510d5c1eacb38d28e8e0-30000',NULL,1,0,1795576640919,1795576640920,1795576641010,1795576640919,NULL,0,0,NULL,NULL,NULL,0,'6c55defddd42d12e3f34fc4807167333','{"headers":{},"callbackURL":"http://backend.example/hook?key=REDACTED","source":"http://cdn.example/grid.jpg","rendition":"original","oversize":"shrink","unsupported":"convert","options":{"animation":"gif","thumbnailSize":{"width":300,"height":300},"bakeRotation":false,"thumbnailFit":"contain"},"budget":30,"id":"done"}','','{"error":null,"timings":{"transfer":12.05,"publish":0.18,"total":70.38,"connect":0.25,"dns":0.03,"inspect":1.64,"identify":11.31,"firstByte":4.78,"render":46.76,"queue":3.32,"tls":0},"crop":null,"deviceFetch":{"wifi":0.05,"lte":0.17,"3g":0.55},"source":{"sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719","finalURL":"http://cdn.example/grid.jpg","bytes":49469,"url":"http://cdn.example/grid.jpg","declaredMIMEType":"image/jpeg","mimeType":"image/jpeg"},"warnings":[],"attachment":{"bytes":49469,"width":800,"height":600,"kind":"image","url":null,"uti":"public.jpeg","frames":1,"duration":null,"mimeType":"image/jpeg","file":"attachment.jpg","sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719"},"requestDigest":"fde5f8c5451cc78eca3af3cbfecba8751130196d1b76510d5c1eacb38d28e8e0","thumbnail":{"url":null,"mimeType":"image/jpeg","height":225,"width":300,"time":null,"bytes":13938,"sha256":"c553e441aa7d2c0813507d53d9580782c982eeabb9584d9a443259061e2c5f76","file":"thumbnail.jpg"},"id":"done","reasons":["image/jpeg is attachable and 49,469 bytes are within 10,000,000"],"outcome":"passed","options":{"thumbnailTime":null,"thumbnailHidden":null,"thumbnailClippingRect":null,"typeHint":"public.jpeg"},"schema":1}',NULL);
-INSERT INTO "job" VALUES(2,'01a210b5-35a7-73d5-b303-72861c96cfb1','failed',1,'broken','http://cdn.example/junk.jpg','media.corrupt','cdn.example','b1caab80b176e07d4146e8e9d881c7209d02a677076acc5975909daff8b9f0ff-30000',NULL,1,0,1795576640936,1795576640937,1795576640987,1795576640936,NULL,0,0,NULL,NULL,NULL,0,NULL,'{"unsupported":"convert","options":{"thumbnailFit":"contain","thumbnailSize":{"height":300,"width":300},"bakeRotation":false,"animation":"gif"},"budget":30,"source":"http://cdn.example/junk.jpg","rendition":"original","id":"broken","headers":{},"oversize":"shrink"}',NULL,'{"error":{"message":"The file is damaged; send an intact one.","retryable":false,"code":"media.corrupt","appleCode":105},"requestDigest":"b1caab80b176e07d4146e8e9d881c7209d02a677076acc5975909daff8b9f0ff","options":null,"reasons":["The file is damaged; send an intact one."],"deviceFetch":null,"source":{"sha256":"37a83a771069645c41fb1e72d982f39a442e1b2efacdf9365c8bfe2405e9a416","bytes":400,"url":"http://cdn.example/junk.jpg","finalURL":"http://cdn.example/junk.jpg","declaredMIMEType":"image/jpeg","mimeType":null},"timings":{"dns":0.01,"firstByte":3.03,"queue":1.79,"inspect":15.33,"render":0,"total":39.57,"publish":0,"transfer":0.44,"identify":12.01,"tls":0,"connect":0.37},"attachment":null,"schema":1,"id":"broken","crop":null,"thumbnail":null,"warnings":[],"outcome":"rejected"}','{"retryable":false,"appleCode":105,"message":"The file is damaged; send an intact one.","code":"media.corrupt"}');
-INSERT INTO "job" VALUES(3,'01a210b5-35c4-7c98-9ff8-26d39bf5815b','queued',0,'later','http://cdn.example/grid.png',NULL,'cdn.example','22ea4d687ec8b63c56eda1859da6630386fc808b6b6b8e64f4d06b8c776e865d-30000',NULL,0,0,1795576640964,NULL,NULL,1798113600000,1798113600000,2,0,NULL,NULL,NULL,0,NULL,'{"priority":"high","headers":{},"notBefore":"2026-12-24T12:00:00.000Z","oversize":"shrink","source":"http://cdn.example/grid.png","rendition":"original","unsupported":"convert","options":{"bakeRotation":false,"thumbnailFit":"contain","thumbnailSize":{"height":300,"width":300},"animation":"gif"},"budget":30,"id":"later"}',NULL,NULL,NULL);
+INSERT INTO "job" VALUES(1,'01a210b5-3596-73a2-97a1-60751d52627b','succeeded',1,'done','http://cdn.example/grid.jpg',NULL,'cdn.example','fde5f8c5451cc78eca3af3cbfecba8751130196d1b76510d5c1eacb38d28e8e0-30000',NULL,1,0,1795576640919,1795576640920,1795576641010,1795576640919,NULL,0,0,NULL,NULL,NULL,0,'6c55defddd42d12e3f34fc4807167333','{"headers":{},"callbackURL":"http://backend.example/hook?key=REDACTED","source":"http://cdn.example/grid.jpg","rendition":"original","oversize":"shrink","unsupported":"convert","options":{"animation":"gif","thumbnailSize":{"width":300,"height":300},"bakeRotation":false,"thumbnailFit":"contain"},"budget":30,"id":"done"}','','{"error":null,"timings":{"transfer":12.05,"publish":0.18,"total":70.38,"connect":0.25,"dns":0.03,"inspect":1.64,"identify":11.31,"firstByte":4.78,"render":46.76,"queue":3.32,"tls":0},"crop":null,"deviceFetch":{"wifi":0.05,"lte":0.17,"3g":0.55},"source":{"sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719","finalURL":"http://cdn.example/grid.jpg","bytes":49469,"url":"http://cdn.example/grid.jpg","declaredMIMEType":"image/jpeg","mimeType":"image/jpeg"},"warnings":[],"attachment":{"bytes":49469,"width":800,"height":600,"kind":"image","url":null,"uti":"public.jpeg","frames":1,"duration":null,"mimeType":"image/jpeg","file":"attachment.jpg","sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719"},"requestDigest":"fde5f8c5451cc78eca3af3cbfecba8751130196d1b76510d5c1eacb38d28e8e0","thumbnail":{"url":null,"mimeType":"image/jpeg","height":225,"width":300,"time":null,"bytes":13938,"sha256":"c553e441aa7d2c0813507d53d9580782c982eeabb9584d9a443259061e2c5f76","file":"thumbnail.jpg"},"id":"done","reasons":["image/jpeg is attachable and 49,469 bytes are within 10,000,000"],"outcome":"passed","options":{"thumbnailTime":null,"thumbnailHidden":null,"thumbnailClippingRect":null,"typeHint":"public.jpeg"},"schema":1}',NULL,NULL);
+INSERT INTO "job" VALUES(2,'01a210b5-35a7-73d5-b303-72861c96cfb1','failed',1,'broken','http://cdn.example/junk.jpg','media.corrupt','cdn.example','b1caab80b176e07d4146e8e9d881c7209d02a677076acc5975909daff8b9f0ff-30000',NULL,1,0,1795576640936,1795576640937,1795576640987,1795576640936,NULL,0,0,NULL,NULL,NULL,0,NULL,'{"unsupported":"convert","options":{"thumbnailFit":"contain","thumbnailSize":{"height":300,"width":300},"bakeRotation":false,"animation":"gif"},"budget":30,"source":"http://cdn.example/junk.jpg","rendition":"original","id":"broken","headers":{},"oversize":"shrink"}',NULL,'{"error":{"message":"The file is damaged; send an intact one.","retryable":false,"code":"media.corrupt","appleCode":105},"requestDigest":"b1caab80b176e07d4146e8e9d881c7209d02a677076acc5975909daff8b9f0ff","options":null,"reasons":["The file is damaged; send an intact one."],"deviceFetch":null,"source":{"sha256":"37a83a771069645c41fb1e72d982f39a442e1b2efacdf9365c8bfe2405e9a416","bytes":400,"url":"http://cdn.example/junk.jpg","finalURL":"http://cdn.example/junk.jpg","declaredMIMEType":"image/jpeg","mimeType":null},"timings":{"dns":0.01,"firstByte":3.03,"queue":1.79,"inspect":15.33,"render":0,"total":39.57,"publish":0,"transfer":0.44,"identify":12.01,"tls":0,"connect":0.37},"attachment":null,"schema":1,"id":"broken","crop":null,"thumbnail":null,"warnings":[],"outcome":"rejected"}','{"retryable":false,"appleCode":105,"message":"The file is damaged; send an intact one.","code":"media.corrupt"}',NULL);
+INSERT INTO "job" VALUES(3,'01a210b5-35c4-7c98-9ff8-26d39bf5815b','queued',0,'later','http://cdn.example/grid.png',NULL,'cdn.example','22ea4d687ec8b63c56eda1859da6630386fc808b6b6b8e64f4d06b8c776e865d-30000',NULL,0,0,1795576640964,NULL,NULL,1798113600000,1798113600000,2,0,NULL,NULL,NULL,0,NULL,'{"priority":"high","headers":{},"notBefore":"2026-12-24T12:00:00.000Z","oversize":"shrink","source":"http://cdn.example/grid.png","rendition":"original","unsupported":"convert","options":{"bakeRotation":false,"thumbnailFit":"contain","thumbnailSize":{"height":300,"width":300},"animation":"gif"},"budget":30,"id":"later"}',NULL,NULL,NULL,'{"idempotencyKey":"campaign-7","trace":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01","tracestate":"rojo=1"}}');
 CREATE TABLE job_line (
     id INTEGER PRIMARY KEY, job INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
     date INTEGER NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL
@@ -34,6 +53,9 @@ INSERT INTO "job_line" VALUES(3,2,1795576640986,'info','ended ms=47 state=failed
 INSERT INTO "job_line" VALUES(4,1,1795576640922,'info','claimed attempt=1 waited=3 ms');
 INSERT INTO "job_line" VALUES(5,1,1795576640995,'info','prepared bytes=49469 ms=70 outcome=passed source=49469');
 INSERT INTO "job_line" VALUES(6,1,1795576641008,'info','ended ms=85 state=succeeded');
+CREATE TABLE receipt (
+    dispatch INTEGER NOT NULL, report BLOB NOT NULL, PRIMARY KEY (dispatch, report)
+) WITHOUT ROWID;
 CREATE TABLE result (
     media TEXT PRIMARY KEY, key TEXT NOT NULL, manifest TEXT NOT NULL, freshness TEXT, fresh_until INTEGER,
     fetched_at INTEGER NOT NULL, used_at INTEGER NOT NULL, bytes INTEGER NOT NULL
@@ -54,6 +76,7 @@ INSERT INTO "tally" VALUES('mediaBytes',92761);
 INSERT INTO "tally" VALUES('queued',1);
 INSERT INTO "tally" VALUES('running',0);
 INSERT INTO "tally" VALUES('succeeded',1);
+CREATE TABLE unknown_file (name TEXT PRIMARY KEY, found_at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE upload (
     id TEXT PRIMARY KEY, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL
@@ -64,17 +87,16 @@ CREATE TABLE webhook (
     job INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
     state TEXT NOT NULL, host TEXT NOT NULL, url TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, next_at INTEGER,
-    lease_until INTEGER, ended_at INTEGER, last_status INTEGER, last_error TEXT
+    lease_until INTEGER, ended_at INTEGER, last_status INTEGER, last_error TEXT,
+    url_wiped INTEGER NOT NULL DEFAULT 0, trace TEXT
 );
-INSERT INTO "webhook" VALUES(1,'msg_01a210b535f27bcd815e37ff22d0c8ad',1,'pending','backend.example','http://backend.example/hook?key=abc','attachment.prepared','{"data":{"attachment":{"bytes":49469,"duration":null,"file":"attachment.jpg","frames":1,"height":600,"kind":"image","mimeType":"image/jpeg","sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719","url":"http://media.example/media/6c55defddd42d12e3f34fc4807167333/attachment.jpg","uti":"public.jpeg","width":800},"crop":null,"deviceFetch":{"3g":0.55,"lte":0.17,"wifi":0.05},"error":null,"id":"done","options":{"thumbnailClippingRect":null,"thumbnailHidden":null,"thumbnailTime":null,"typeHint":"public.jpeg"},"outcome":"passed","reasons":["image/jpeg is attachable and 49,469 bytes are within 10,000,000"],"requestDigest":"fde5f8c5451cc78eca3af3cbfecba8751130196d1b76510d5c1eacb38d28e8e0","schema":1,"source":{"bytes":49469,"declaredMIMEType":"image/jpeg","finalURL":"http://cdn.example/grid.jpg","mimeType":"image/jpeg","sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719","url":"http://cdn.example/grid.jpg"},"thumbnail":{"bytes":13938,"file":"thumbnail.jpg","height":225,"mimeType":"image/jpeg","sha256":"c553e441aa7d2c0813507d53d9580782c982eeabb9584d9a443259061e2c5f76","time":null,"url":"http://media.example/media/6c55defddd42d12e3f34fc4807167333/thumbnail.jpg","width":300},"timings":{"connect":0.25,"dns":0.03,"firstByte":4.78,"identify":11.31,"inspect":1.64,"publish":0.18,"queue":3.32,"render":46.76,"tls":0,"total":70.38,"transfer":12.05},"warnings":[]},"timestamp":"2026-11-25T03:17:21.009Z","type":"attachment.prepared"}',1,1795576641010,1795576646135,NULL,NULL,NULL,'No connection to 127.0.0.1 could be made; check the address and the server.');
-CREATE INDEX job_state ON job (state, uuid);
+INSERT INTO "webhook" VALUES(1,'msg_01a210b535f27bcd815e37ff22d0c8ad',1,'pending','backend.example','http://backend.example/hook?key=abc','attachment.prepared','{"data":{"attachment":{"bytes":49469,"duration":null,"file":"attachment.jpg","frames":1,"height":600,"kind":"image","mimeType":"image/jpeg","sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719","url":"http://media.example/media/6c55defddd42d12e3f34fc4807167333/attachment.jpg","uti":"public.jpeg","width":800},"crop":null,"deviceFetch":{"3g":0.55,"lte":0.17,"wifi":0.05},"error":null,"id":"done","options":{"thumbnailClippingRect":null,"thumbnailHidden":null,"thumbnailTime":null,"typeHint":"public.jpeg"},"outcome":"passed","reasons":["image/jpeg is attachable and 49,469 bytes are within 10,000,000"],"requestDigest":"fde5f8c5451cc78eca3af3cbfecba8751130196d1b76510d5c1eacb38d28e8e0","schema":1,"source":{"bytes":49469,"declaredMIMEType":"image/jpeg","finalURL":"http://cdn.example/grid.jpg","mimeType":"image/jpeg","sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719","url":"http://cdn.example/grid.jpg"},"thumbnail":{"bytes":13938,"file":"thumbnail.jpg","height":225,"mimeType":"image/jpeg","sha256":"c553e441aa7d2c0813507d53d9580782c982eeabb9584d9a443259061e2c5f76","time":null,"url":"http://media.example/media/6c55defddd42d12e3f34fc4807167333/thumbnail.jpg","width":300},"timings":{"connect":0.25,"dns":0.03,"firstByte":4.78,"identify":11.31,"inspect":1.64,"publish":0.18,"queue":3.32,"render":46.76,"tls":0,"total":70.38,"transfer":12.05},"warnings":[]},"job":{"attempts":1,"batch":null,"createdAt":"2026-11-25T03:17:20.918Z","id":"01a210b5-3596-73a2-97a1-60751d52627b","idempotencyKey":null,"state":"succeeded"},"timestamp":"2026-11-25T03:17:21.009Z","type":"attachment.prepared"}',1,1795576641010,1795576646135,NULL,NULL,NULL,'No connection to 127.0.0.1 could be made; check the address and the server.',0,'{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}');
 CREATE INDEX job_queued ON job (lane, due_at) WHERE state = 'queued' AND parked = 0;
 CREATE INDEX job_host_parked ON job (host, lane, due_at) WHERE state = 'queued' AND parked = 1;
 CREATE INDEX job_key_parked ON job (key, lane, due_at) WHERE state = 'queued' AND parked = 2;
 CREATE INDEX job_running_host ON job (host) WHERE state = 'running';
 CREATE INDEX job_lease ON job (lease_until) WHERE state = 'running';
 CREATE INDEX job_alive_key ON job (key, state) WHERE state IN ('queued', 'running');
-CREATE INDEX job_finished ON job (state, finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX job_error ON job (error_code) WHERE state IN ('failed', 'dead');
 CREATE INDEX job_media ON job (media) WHERE media IS NOT NULL;
 CREATE INDEX job_upload ON job (upload) WHERE upload IS NOT NULL;
@@ -110,4 +132,9 @@ END;
 CREATE TRIGGER upload_removed AFTER DELETE ON upload BEGIN
     UPDATE tally SET number = number - OLD.bytes WHERE name = 'mediaBytes';
 END;
+CREATE INDEX campaign_use ON campaign (used_at);
+CREATE INDEX dispatch_age ON dispatch (expires_at);
+CREATE INDEX job_state ON job (state, uuid, caller_id, source, error_code);
+CREATE INDEX job_finished ON job (state, finished_at, created_at, not_before) WHERE finished_at IS NOT NULL;
+CREATE INDEX webhook_unexamined ON webhook (id) WHERE state = 'delivered' AND url_wiped = 0;
 COMMIT;

@@ -112,7 +112,7 @@ struct ErrorCodeTests {
         "deadline.not_after", "events.full",
         "output.not_writable", "output.no_space", "publish.denied", "publish.not_found", "publish.unavailable",
         "payload.no_media", "payload.too_large", "payload.invalid", "queue.full", "queue.unavailable",
-        "job.crashed_service", "sandbox.unavailable", "cancelled", "internal",
+        "job.worker_lost", "sandbox.unavailable", "cancelled", "internal",
     ]
 
     @Test func `The error codes are those of the contract, none renamed or missing`() {
