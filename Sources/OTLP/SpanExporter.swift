@@ -124,7 +124,7 @@ package final class SpanExporter: Sendable {
     }
 
     private func send(_ batch: [FinishedSpan]) async {
-        let body = encoder.request(batch)
+        guard let body = try? encoder.request(batch) else { return lose(batch, "they cannot be encoded") }
         var attempts = 1
         while true {
             switch await attempt(body) {
