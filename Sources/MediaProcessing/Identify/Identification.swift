@@ -12,8 +12,8 @@ package enum Identification {
     ///
     /// - Returns: The format, nil if it is not known yet, and for content without a known signature libmagic's MIME
     ///   type.
-    /// - Throws: `media.empty`, `media.unrecognized` (a web page, a playlist, JSON, ZIP…), `media.unsupported` (MIDI, Lottie…) or
-    ///   `media.corrupt` (no data after an ID3 tag).
+    /// - Throws: `media.empty`, `media.unrecognized` (a web page, a playlist, JSON, ZIP…), `media.unsupported` (MIDI,
+    ///   Lottie…) or `media.corrupt` (no data after an ID3 tag).
     package static func identify(_ request: IdentifyRequest, descriptor: CInt, cookie: MagicCookie) throws
         -> IdentifiedMedia
     {
@@ -43,8 +43,8 @@ package enum Identification {
 
     private static let unusablePlaylist = AttachPrepError(
         .mediaUnrecognized,
-        "The source is a playlist (M3U or M3U8), which only lists other files; give the URL of an image, audio or movie "
-            + "file, such as an MP4 of the stream.")
+        "The source is a playlist (M3U or M3U8), which only lists other files; give the URL of an image, audio or "
+            + "movie file, such as an MP4 of the stream.")
 
     private static let unusablePage = AttachPrepError(
         .mediaUnrecognized,
