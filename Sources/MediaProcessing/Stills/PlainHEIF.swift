@@ -3,9 +3,9 @@ import MediaEngine
 import RichPush
 import SafeArithmetic
 
-/// A HEIF of the most common kinds, whose items are parsed here: one HEVC or AV1 image, or a grid of equal ones, at most
-/// with an alpha of the same size, cropped, rotated or mirrored. Items that are not shown decide nothing: metadata, gain
-/// and depth maps.
+/// A HEIF of the most common kinds, whose items are parsed here: one HEVC or AV1 image, or a grid of equal ones, at
+/// most with an alpha of the same size, cropped, rotated or mirrored. Items that are not shown decide nothing: metadata,
+/// gain and depth maps.
 ///
 /// All others are decoded by libvips and libheif.
 struct PlainHEIF {
@@ -194,8 +194,8 @@ struct HEIFAperture: Hashable {
         (left, top, width, height) = (0, 0, grid.width, grid.height)
     }
 
-    /// Of the content of `clap`: width, height, and the offsets of the middle, each as numerator and denominator of four
-    /// bytes.
+    /// Of the content of `clap`: width, height, and the offsets of the middle, each as numerator and denominator of
+    /// four bytes.
     ///
     /// - Returns: The whole image without a property; nil for a part that is not inside the image.
     init?(_ transform: HEIFTransform, of grid: HEIFGrid, _ window: ByteWindow) throws {
