@@ -15,7 +15,7 @@ struct DeclaredColors: Hashable {
     static func read(_ format: MediaFormat, _ window: ByteWindow) throws -> DeclaredColors? {
         switch format.imageFormat {
         case .png: try png(window)
-        case .heic, .heif, .avif: try heif(window)
+        case .heic, .heif, .avif: heif(window)
         case .jpeg, .gif, .webp, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil: nil
         }
     }
@@ -26,8 +26,8 @@ struct DeclaredColors: Hashable {
         return DeclaredColors(description: description, replacesProfile: chunks.replacesProfile)
     }
 
-    private static func heif(_ window: ByteWindow) throws -> DeclaredColors? {
-        guard let items = try? HEIFItems(window), let codePoints = try items.colors?.codePoints else { return nil }
+    private static func heif(_ window: ByteWindow) -> DeclaredColors? {
+        guard let items = try? HEIFItems(window), let codePoints = try? items.colors.codePoints else { return nil }
         let description = codePoints.description
         return description.isSRGB ? nil : DeclaredColors(description: description, replacesProfile: false)
     }

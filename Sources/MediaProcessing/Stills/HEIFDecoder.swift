@@ -1,5 +1,6 @@
 import JPEG
 import LibAV
+import MediaEngine
 import RichPush
 import SafeArithmetic
 

@@ -208,7 +208,7 @@ struct ImageRenderer {
         if try HEIFLoader.hasSequence(window) {
             rendered.warnings.append(
                 PreparationWarning(
-                    .framesDropped, "The file also has a sequence of images; only its still image was used."))
+                    .animationLost, "The file also has a sequence of images; only its still image was used."))
         }
         return rendered
     }
