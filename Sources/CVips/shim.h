@@ -98,8 +98,8 @@ static inline int CVips_image_new_from_source(
     return *out == NULL ? -1 : 0;
 }
 
-// Variadic. The loader by name: libvips recognizes an SVG only where 24 ASCII characters come first and "<svg" is in the
-// first 1,000 bytes.
+// Variadic. The loader by name: libvips recognizes an SVG only where 24 ASCII characters come first and "<svg" is in
+// the first 1,000 bytes.
 static inline int CVips_svgload_source(VipsSource *source, VipsImage **out, double scale) {
     return vips_svgload_source(
         source, out, "scale", scale, "fail_on", VIPS_FAIL_ON_ERROR, "access", VIPS_ACCESS_SEQUENTIAL, NULL);

@@ -163,6 +163,22 @@ import Glibc
         try derive("autorot") { out in unsafe CVips_autorot(pointer, out) }
     }
 
+    /// The same pixels with another color profile, or none.
+    package func labeled(colorProfile: [UInt8]?) throws -> Image {
+        let labeled = try derive("copy") { out in
+            unsafe CVips_copy_as(pointer, out, vips_image_get_interpretation(pointer))
+        }
+        if let colorProfile {
+            unsafe colorProfile.withUnsafeBytes { profile in
+                unsafe vips_image_set_blob_copy(
+                    labeled.pointer, "icc-profile-data", profile.baseAddress, profile.count)
+            }
+        } else {
+            _ = unsafe vips_image_remove(labeled.pointer, "icc-profile-data")
+        }
+        return labeled
+    }
+
     /// Converted to sRGB, 8 bits; keeps alpha.
     package func inSRGB() throws -> Image {
         if hasFittingProfile ?? isCMYK, let managed = try? throughProfile() { return managed }

@@ -1,4 +1,5 @@
 import LibAV
+import PNG
 package import RichPush
 
 /// Reads the cover image embedded in an audio file or movie.
@@ -15,6 +16,12 @@ package enum CoverArt {
             if let bytes = demuxer.attachedPicture(stream: index, bytesMax: Limits.coverArtBytesMax) { return bytes }
         }
         return nil
+    }
+
+    /// The colors of a PNG that has no profile; nil for sRGB, and for a JPEG.
+    static func colors(_ bytes: [UInt8]) -> DeclaredColors? {
+        guard bytes.starts(with: PNGChunk.signature) else { return nil }
+        return try? DeclaredColors.png(ByteWindow(bytes: bytes, noun: "cover"))
     }
 
     /// Whether a cover is a JPEG or PNG that does not exceed the decoding limits.

@@ -154,7 +154,6 @@ package enum MagicMIMEType {
     }
 
     private static let formats: [String: MediaFormat] = [
-        "image/svg+xml": .svg,
         "audio/midi": .midi,
     ]
 

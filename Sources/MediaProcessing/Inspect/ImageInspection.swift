@@ -22,15 +22,16 @@ struct ImageInspection {
         case .avif: try inspectAVIF()
         case .webp: try inspectWebP()
         case .jpegXL: try inspectJPEGXL()
-        case .heic, .heif, .jpeg2000, nil: try inspectStill()
+        case .heic, .heif: try inspectHEIF()
+        case .jpeg2000, nil: try inspectStill()
         }
     }
 
     private func inspectStill() throws -> InspectedMedia { try inspectStill(decoding: request.decodesStills) }
 
     private func inspectStill(decoding: Bool) throws -> InspectedMedia {
-        if format.isHEIF { try HEIFReferenceValidator.check(window("HEIF")) }
-        let image = try Image.open(descriptor: source)
+        let image =
+            format.isHEIF ? try HEIFLoader.open(source, deadline: deadline) : try Image.open(descriptor: source)
         try ImageLimits.check(width: image.width, height: image.height, format: format)
         _ = try DecodingMemory.decoderBytes(image, format: format, source: source, deadline: deadline)
         var media = InspectedMedia(format: format)
@@ -70,9 +71,26 @@ struct ImageInspection {
         return try inspectStill()
     }
 
+    /// With the project's own reader where that will decode the file, else with libheif.
+    private func inspectHEIF() throws -> InspectedMedia {
+        let window = try window("HEIF")
+        try HEIFReferenceValidator.check(window)
+        guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return try inspectStill() }
+        try ImageLimits.check(width: heif.grid.width, height: heif.grid.height, format: format)
+        if request.decodesStills,
+            try HEIFDecoder.decode(source: source, format: format, deadline: deadline) == nil
+        {
+            return try inspectStill()
+        }
+        var media = described(width: heif.width, height: heif.height, hasAlpha: heif.hasAlpha)
+        media.hasColorProfile = heif.profile != nil
+        (media.hasMetadata, media.hasLocation) = try heif.items.metadata()
+        return media
+    }
+
     /// libheif decodes stills only; a sequence is detected by its brand.
     private func inspectAVIF() throws -> InspectedMedia {
-        guard try AVIFSequenceIndex.isSequence(window("AVIF")) else { return try inspectStill() }
+        guard try AVIFSequenceIndex.isSequence(window("AVIF")) else { return try inspectHEIF() }
         let sequence = try AVIFSequenceIndex(source, deadline: deadline)
         var media = InspectedMedia(format: .avif)
         (media.width, media.height) = (sequence.width, sequence.height)

@@ -22,9 +22,11 @@ package enum IconDecoder {
     }
 
     private static func png(_ bytes: [UInt8]) throws -> Image {
-        let parser = try PNGParser.parse(ByteWindow(bytes: bytes, noun: "icon"))
+        let window = ByteWindow(bytes: bytes, noun: "icon")
+        let parser = try PNGParser.parse(window)
         try IconEntry.check(width: parser.width, height: parser.height)
-        return try Image.open(encoded: bytes, isWhole: true).inSRGB().inMemory()
+        let image = try Image.open(encoded: bytes, isWhole: true)
+        return try (DeclaredColors.png(window)?.inSRGB(image) ?? image.inSRGB()).inMemory()
     }
 }
 

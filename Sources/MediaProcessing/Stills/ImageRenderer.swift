@@ -117,7 +117,7 @@ struct ImageRenderer {
             ? reducedCMYK(stored, to: geometry)
             : Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
         var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(reduced.inSRGB().inMemory(), cut: geometry.cut)
+        rendered.thumbnail = try still.writeThumbnail(inSRGB(reduced).inMemory(), cut: geometry.cut)
         return rendered
     }
 
@@ -187,10 +187,9 @@ struct ImageRenderer {
     }
 
     func openStill(_ pages: Image.Pages = .primary) throws -> Image {
-        if request.format.isHEIF {
-            try HEIFReferenceValidator.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
-        }
-        let image = try Image.open(descriptor: source, pages: pages)
+        let image =
+            request.format.isHEIF
+            ? try HEIFLoader.open(source, deadline: deadline) : try Image.open(descriptor: source, pages: pages)
         try ImageLimits.check(width: image.width, height: image.height, format: request.format)
         _ = try DecodingMemory.decoderBytes(image, format: request.format, source: source, deadline: deadline)
         return image
@@ -198,11 +197,20 @@ struct ImageRenderer {
 
     /// With libav where the file is plain, else with libvips and libheif.
     private func renderHEIF() throws -> RenderedMedia {
-        try HEIFReferenceValidator.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
-        let plain = try HEIFDecoder.decode(source: source, format: request.format, deadline: deadline)
-        if let plain { return try still.render(plain) }
-        let hdr = try HEIFDecoder.decodeHDR(source: source, format: request.format, deadline: deadline)
-        return try hdr.map { try still.render(upright($0)) } ?? renderWhole()
+        let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
+        try HEIFReferenceValidator.check(window)
+        var rendered =
+            switch try HEIFDecoder.decode(source: source, format: request.format, deadline: deadline) {
+            case .components(let image): try still.render(image)
+            case .pixels(let frame): try still.render(upright(frame))
+            case nil: try renderWhole()
+            }
+        if try HEIFLoader.hasSequence(window) {
+            rendered.warnings.append(
+                PreparationWarning(
+                    .animationLost, "The file also has a sequence of images; only its still image was used."))
+        }
+        return rendered
     }
 
     /// With libwebp where the file is plain, else with libvips; a crop, which shows single pixels, also uses libvips.
@@ -222,7 +230,7 @@ struct ImageRenderer {
         let stored = try openStill()
         let memory = try DecodingMemory(stored, format: request.format, source: source, deadline: deadline)
         guard let side = memory.longSide(wanted: wantedLongSide) else {
-            return try still.render(stored.upright().inSRGB().inMemory())
+            return try still.render(inSRGB(stored.upright()).inMemory())
         }
         let image = try reduced(stored, side: side)
         var rendered = try still.render(image)
@@ -235,10 +243,17 @@ struct ImageRenderer {
 
     private func reduced(_ stored: Image, side: Int) throws -> Image {
         let reducesInDecoder = [.jpeg, .png, .webp].contains(request.format)
-        return try
-            (reducesInDecoder
-            ? Image.openReduced(descriptor: source, width: side, height: side)
-            : stored.reduced(width: side, height: side).upright()).inSRGB().inMemory()
+        return try inSRGB(
+            reducesInDecoder
+                ? Image.openReduced(descriptor: source, width: side, height: side)
+                : stored.reduced(width: side, height: side).upright()
+        ).inMemory()
+    }
+
+    /// From the colors that the file declares, by a profile or otherwise.
+    private func inSRGB(_ image: Image) throws -> Image {
+        let window = try ByteWindow(descriptor: source, noun: "image", deadline: deadline)
+        return try DeclaredColors.read(request.format, window)?.inSRGB(image) ?? image.inSRGB()
     }
 
     /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution.
@@ -294,7 +309,7 @@ struct ImageRenderer {
             cover.width.multiplied(clamping: cover.height) <= Limits.coverArtPixelsMax,
             case let geometry = Self.geometry(of: cover, in: box),
             let reduced = try? Image.openReduced(encoded: bytes, width: geometry.width, height: geometry.height),
-            let image = try? reduced.inSRGB().inMemory()
+            let image = try? (CoverArt.colors(bytes)?.inSRGB(reduced) ?? reduced.inSRGB()).inMemory()
         else { return RenderedMedia() }
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(image, cut: geometry.cut)

@@ -99,7 +99,7 @@ package struct JPEGXLHeader: Sendable, Hashable {
         }
         var parts: [UInt8] = []
         try ISOBoxSearch.parse(0..<window.size, window) { type, content in
-            // A part begins with its number.
+            // Bounded throughout: the content lies in the file; a part begins with its number.
             let start = type == "jxlp" ? 4 : 0
             if ["jxlc", "jxlp"].contains(type), content.count > start {
                 let count = min(content.count - start, Limits.jpegXLHeaderBytesMax)

@@ -8,8 +8,8 @@ import Vips
 /// librsvg limits neither time nor nesting: the media process may take 2 s of processor time for a call
 /// (`Limits.svgProcessorSecondsMax`), and one that it ends in another way is a strike against the file.
 enum SVGRenderer {
-    /// - Throws: `media.unsupported` for a drawing with what `SVGContent` rejects, `media.too_many_pixels` for one of too
-    ///   many bytes, `VipsError` when it cannot be read.
+    /// - Throws: `media.unsupported` for a drawing with what `SVGContent` rejects, `media.too_many_pixels` for one of
+    ///   too many bytes, `VipsError` when it cannot be read.
     static func image(descriptor: CInt, deadline: ContinuousClock.Instant) throws -> Image {
         let window = try ByteWindow(descriptor: descriptor, noun: "drawing", deadline: deadline)
         guard window.size <= Limits.svgBytesMax else {
@@ -36,14 +36,14 @@ enum SVGRenderer {
     }
 }
 
-/// Finds by a search for bytes what would be missing from a drawing: the sandbox has no fonts and no files, librsvg gets
-/// no address to resolve references against, and gdk-pixbuf decodes embedded images without limits.
+/// Finds by a search for bytes what would be missing from a drawing: the sandbox has no fonts and no files, librsvg
+/// gets no address to resolve references against, and gdk-pixbuf decodes embedded images without limits.
 package enum SVGContent {
     /// Elements that need fonts or other decoders, whatever the prefix of their namespace.
     private static let elements = ["text", "tspan", "textPath", "tref", "foreignObject", "image", "feImage"]
         .map { Array($0.utf8) }
     private static let declarations = ["!ENTITY", "!ATTLIST", "?xml-stylesheet"].map { Array($0.utf8) }
-    /// Quotes, white space and the end of a quote's name may precede an address.
+    /// Quotes and white space may precede an address.
     private static let beforeAddress = Array("\"' \t\r\n".utf8)
 
     /// Whether it has a start tag with the name of such an element, what can stand for one (entities, attributes with

@@ -37,17 +37,33 @@ struct IdentificationTests {
         #expect(try identify(Array(bytes.prefix(Limits.identifyBytesFirst)), isComplete: false) == format)
     }
 
-    @Test(arguments: [
-        ("8BPS\u{0}\u{1}", "image/vnd.adobe.photoshop"), ("\u{0}\u{0}\u{2}\u{0}\u{1}\u{0}  ", "image/x-win-bitmap"),
-        ("MAC \u{78}\u{F}", "audio/x-ape"), ("MP+\u{7}", "audio/x-musepack"), ("MPCKSH", "audio/x-musepack"),
-        ("DSD \u{1C}", "audio/x-dsf"), (".RMF\u{0}\u{0}\u{0}\u{12}", "application/vnd.rn-realmedia"),
-        ("FRM8\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{1}\u{0}DSD FVER", "audio/x-dff"),
-    ])
-    func `Formats without a decoder are unsupported, and the error names them`(text: String, type: String) throws {
-        let error = #expect(throws: AttachPrepError.self) {
-            try identify(Array(text.utf8) + [UInt8](repeating: 0, count: 100))
-        }
-        #expect(error?.code == .mediaUnsupported && error?.message.contains(type) == true, "\(error as Any)")
+    private typealias Bytes = MediaBytes
+    private static let rest = Bytes.zeros(100)
+
+    private static let undecoded: [(type: String, bytes: [UInt8])] = [
+        (
+            "image/vnd.adobe.photoshop",
+            Bytes.text("8BPS") ++ [0, 1] ++ Bytes.zeros(6) ++ [0, 3] ++ Bytes.bigEndian(3, 4) ++ Bytes.bigEndian(4, 4)
+                ++ [0, 8, 0, 3] ++ rest
+        ),
+        (
+            "image/x-win-bitmap",
+            [0, 0, 2, 0, 1, 0, 32, 32, 0, 0, 0, 0, 0, 0] ++ Bytes.littleEndian(40, 4) ++ Bytes.littleEndian(22, 4)
+                ++ Bytes.littleEndian(40, 4) ++ rest
+        ),
+        ("audio/x-ape", Bytes.text("MAC ") ++ Bytes.littleEndian(3_990, 2) ++ [0, 0, 52, 0, 0, 0] ++ rest),
+        ("audio/x-musepack", Bytes.text("MP+\u{7}") ++ rest), ("audio/x-musepack", Bytes.text("MPCKSH") ++ rest),
+        ("audio/x-dsf", Bytes.text("DSD ") ++ Bytes.littleEndian(28, 8) ++ rest),
+        ("audio/x-dff", Bytes.text("FRM8") ++ Bytes.bigEndian(200, 8) ++ Bytes.text("DSD FVER") ++ rest),
+        ("audio/x-pn-realaudio", Bytes.text(".ra") ++ [0xFD, 0, 5] ++ rest),
+        ("application/vnd.rn-realmedia", Bytes.text(".RMF") ++ [0, 0, 0, 18, 0, 0] ++ rest),
+    ]
+
+    @Test(arguments: undecoded.indices)
+    func `Formats without a decoder are unsupported, and the error names them`(index: Int) throws {
+        let (type, bytes) = Self.undecoded[index]
+        let error = #expect(throws: AttachPrepError.self) { try identify(bytes) }
+        #expect(error?.code == .mediaUnsupported && error?.message.contains(type) == true, "\(type): \(error as Any)")
     }
 
     @Test(arguments: [

@@ -33,6 +33,14 @@ struct JPEGXLHeaderTests {
         try StillFixture.converted(name, arguments)
     }
 
+    /// 16 bits in a color space; only in a file without colors of its own is it used.
+    private func deep(_ space: String) throws -> String {
+        let isGray = space.hasPrefix("Gra")
+        let colors = isGray ? ["-colorspace", "Gray"] : []
+        let source = try png(["-depth", "16", "-strip"] + colors, name: isGray ? "a.pgm" : "a.ppm")
+        return try path(source, ["-x", "color_space=\(space)"])
+    }
+
     @Test(arguments: [(800, 600), (64, 64), (257, 100), (1, 1), (1600, 900), (2_000, 1_000), (300, 9_000)])
     func `The size is read in each of its forms`(width: Int, height: Int) throws {
         let found = try header(path(png(["-resize", "\(width)x\(height)!"])))
@@ -51,16 +59,16 @@ struct JPEGXLHeaderTests {
 
     @Test(arguments: ["RGB_D65_202_Rel_PeQ", "RGB_D65_202_Rel_HLG", "RGB_D65_DCI_Rel_PeQ"])
     func `PQ and HLG are unsupported, and the error says what to send`(space: String) throws {
-        let image = try path(png([]), ["-x", "color_space=\(space)"])
-        #expect(try header(image).isHDR)
+        let image = try deep(space)
+        let found = try header(image)
+        #expect(found.isHDR && found.bitDepth == 16)
         let error = #expect(throws: AttachPrepError.self) { try inspected(image) }
         #expect(error?.code == .mediaUnsupported && error?.message.contains("HDR") == true)
     }
 
     @Test(arguments: ["RGB_D65_SRG_Rel_SRG", "RGB_D65_DCI_Per_Lin", "Gra_D65_Rel_SRG", "RGB_D65_SRG_Rel_g0.45455"])
     func `Other color spaces are read to their end`(space: String) throws {
-        let source = try png(space.hasPrefix("Gra") ? ["-colorspace", "Gray"] : [])
-        let image = try path(source, ["-x", "color_space=\(space)"])
+        let image = try deep(space)
         #expect(try !header(image).isHDR)
         #expect(try inspected(image)?.width == 800)
     }
@@ -82,8 +90,7 @@ struct JPEGXLHeaderTests {
     }
 
     @Test func `A header that is cut anywhere is corrupt`() throws {
-        let space = ["-x", "color_space=RGB_D65_202_Rel_PeQ"]
-        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path(png(["-depth", "16"]), space))))
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: deep("RGB_D65_202_Rel_PeQ"))))
         for count in 0..<10 {
             let window = ByteWindow(bytes: Array(bytes.prefix(count)), noun: "JPEG XL image")
             #expect(#expect(throws: AttachPrepError.self) { try JPEGXLHeader.parse(window) }?.code == .mediaCorrupt)
