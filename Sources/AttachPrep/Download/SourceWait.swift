@@ -1,3 +1,4 @@
+internal import SafeArithmetic
 internal import FoundationEssentials
 package import RichPush
 internal import Synchronization
