@@ -54,7 +54,7 @@ extension Manifest {
     ///
     /// - Throws: What `JSONDecoder` throws.
     public init(json: some Sequence<UInt8>) throws {
-        self = try JSONDecoder().decode(Manifest.self, from: Data(json))
+        self = try ForeignJSON.decode(Manifest.self, from: json)
     }
 }
 

@@ -226,7 +226,7 @@ private struct PartialSuccess: Decodable {
 
     /// 0 for any other answer.
     static func rejectedSpans(_ body: [UInt8]) -> Int {
-        let answer = try? JSONDecoder().decode(PartialSuccess.self, from: Data(body))
+        let answer = try? ForeignJSON.decode(PartialSuccess.self, from: body)
         return answer?.partialSuccess?.rejectedSpans?.value ?? 0
     }
 }

@@ -1,12 +1,13 @@
 internal import AttachPrepModel
 internal import Curl
 package import RichPush
+package import SafeArithmetic
 
 /// What a download does after one request and its response.
 enum DownloadDecision: Sendable, Hashable {
     /// The file is complete.
     case finish
-    case follow(location: String)
+    case follow(location: ForeignText)
     /// The server confirmed the version fetched before; nothing was downloaded.
     case unchanged
     /// Wait, then try again; the error is thrown when no attempt is left.
@@ -70,7 +71,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     case whole(total: Int?)
     /// The rest of a partial file follows; `total` is the size of the whole in bytes.
     case continuation(total: Int?)
-    case redirect(location: String)
+    case redirect(location: ForeignText)
     /// The response does not match the requested range; the download starts over without a range.
     case unusableRange
     /// The file matches the validators that were sent (304).
@@ -307,17 +308,18 @@ package struct ResumePoint: Sendable, Hashable {
     /// Bytes already in the file.
     package let offset: Int
     /// The `If-Range` value: a strong ETag, else `Last-Modified`.
-    package let validator: String
+    package let validator: ForeignText
     /// Bytes of the whole file; nil if the server declared none.
     package let total: Int?
-    let etag: String?
+    let etag: ForeignText?
 
     /// Nil when resuming is impossible: no bytes were received, the body is encoded, ranges are not accepted, or no
     /// validator identifies the version.
     package init?(after head: ResponseHead, bytes: Int, total: Int?) {
-        guard bytes > 0, !head.isEncoded, head["accept-ranges"]?.lowercased() != "none" else { return nil }
+        guard bytes > 0, !head.isEncoded, head["accept-ranges"]?.lowercased != "none" else { return nil }
         let strong = head["etag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
-        guard let validator = strong ?? head["last-modified"], Self.isValidHeaderValue(validator) else { return nil }
+        guard let validator = strong ?? head["last-modified"], Self.isValidHeaderValue(validator.string)
+        else { return nil }
         offset = bytes
         self.validator = validator
         self.total = total
@@ -331,7 +333,7 @@ package struct ResumePoint: Sendable, Hashable {
     }
 
     /// The `Range` and `If-Range` header lines.
-    var headerLines: [String] { ["Range: bytes=\(offset)-", "If-Range: \(validator)"] }
+    var headerLines: [String] { ["Range: bytes=\(offset)-", "If-Range: \(validator.string)"] }
 
     /// Whether a 206 response continues the file at `offset` with the same version.
     package func isContinued(by head: ResponseHead) -> Bool {

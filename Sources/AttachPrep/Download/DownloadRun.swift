@@ -2,6 +2,7 @@ internal import AttachPrepModel
 internal import Curl
 internal import FoundationEssentials
 package import RichPush
+internal import SafeArithmetic
 
 /// One download with all its redirects and attempts.
 struct DownloadRun {
@@ -151,10 +152,10 @@ struct DownloadRun {
         return head == nil || status == 400 ? step : .fail(.rejectedAfterExpiry(hop.host, status))
     }
 
-    private mutating func follow(_ location: String) throws {
+    private mutating func follow(_ location: ForeignText) throws {
         redirects += 1
         guard redirects <= Limits.redirectsMax else { throw AttachPrepError.tooManyRedirects(hop.host) }
-        hop = try hop.following(location)
+        hop = try hop.following(location.string)
     }
 
     private mutating func startOver(_ error: AttachPrepError) throws {

@@ -3,6 +3,7 @@ internal import Crypto
 internal import Curl
 internal import FoundationEssentials
 import RichPush
+internal import SafeArithmetic
 
 /// A valid http or https URL, normalized by libcurl: the target of one hop.
 package struct WebAddress: Sendable, Hashable {
@@ -13,8 +14,7 @@ package struct WebAddress: Sendable, Hashable {
     ///
     /// - Throws: `source.invalid_url`, or `source.scheme_not_allowed` for anything but http and https.
     package init(_ text: String, httpsOnly: Bool = false) throws(AttachPrepError) {
-        let text = String(text.trimmingWhitespace)
-        guard text.utf8.count <= Limits.urlBytesMax else { throw .urlTooLong(text.utf8.count) }
+        let text = try Self.checked(text)
         if let scheme = Self.schemeWritten(in: text), !Self.schemes.contains(scheme) {
             throw .unsupportedScheme(scheme, RedactedURL.excerpt(text))
         }
@@ -25,6 +25,15 @@ package struct WebAddress: Sendable, Hashable {
             throw .invalidURL(RedactedURL.excerpt(text), detail: error.description)
         }
         try self.init(url, httpsOnly: httpsOnly)
+    }
+
+    /// The text without white space at its ends.
+    ///
+    /// - Throws: `source.invalid_url` for a text that is too long, or whose combining marks make comparing it slow.
+    private static func checked(_ text: String) throws(AttachPrepError) -> String {
+        guard text.utf8.count <= Limits.urlBytesMax else { throw .urlTooLong(text.utf8.count) }
+        guard CombiningMarks.areBounded(in: text) else { throw .invalidURL(RedactedURL.excerpt(text)) }
+        return String(text.trimmingWhitespace)
     }
 
     private init(_ url: CurlURL, httpsOnly: Bool) throws(AttachPrepError) {
@@ -43,7 +52,7 @@ package struct WebAddress: Sendable, Hashable {
     ///
     /// - Throws: The same errors as `init`.
     package func following(_ location: String) throws(AttachPrepError) -> WebAddress {
-        let location = String(location.trimmingWhitespace)
+        let location = try Self.checked(location)
         if let scheme = Self.schemeWritten(in: location), !Self.schemes.contains(scheme) {
             throw .unsupportedScheme(scheme, RedactedURL.excerpt(location))
         }

@@ -2,6 +2,7 @@ import AttachPrepModel
 import Crypto
 import FoundationEssentials
 public import RichPush
+import SafeArithmetic
 
 /// A request to prepare an attachment: source, options, policy and budget. Only the source is required.
 ///
@@ -193,7 +194,7 @@ extension AttachmentRequest {
         let decoder = JSONDecoder()
         decoder.userInfo[.requestDefaults] = defaults
         do {
-            self = try AttachPrepError.converting { try decoder.decode(AttachmentRequest.self, from: Data(json)) }
+            self = try AttachPrepError.converting { try ForeignJSON.decode(AttachmentRequest.self, from: json, with: decoder) }
         } catch let error as AttachPrepError {
             throw error
         } catch let error as DecodingError {
@@ -237,7 +238,7 @@ extension Decoder {
         guard let unknown = keys.sorted().first(where: { !known.contains($0) }) else { return }
         throw AttachPrepError(
             .requestInvalid,
-            "The request has an unknown key \"\(unknown)\"; known keys are \(known.joined(separator: ", ")).")
+            "The request has an unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; known keys are \(known.joined(separator: ", ")).")
     }
 }
 

@@ -22,7 +22,7 @@ package enum StoredJSON {
     /// - Throws: `queue.unavailable` when the bytes cannot be decoded.
     package static func value<Value: Decodable>(_ bytes: [UInt8], _ what: String) throws -> Value {
         do {
-            return try JSONDecoder().decode(Value.self, from: Data(bytes))
+            return try ForeignJSON.decode(Value.self, from: bytes)
         } catch {
             throw StorageErrors.unreadable(what, error)
         }
