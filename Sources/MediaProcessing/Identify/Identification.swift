@@ -154,7 +154,7 @@ package enum MagicMIMEType {
     }
 
     private static let formats: [String: MediaFormat] = [
-        "audio/midi": .midi,
+        "audio/midi": .midi
     ]
 
     /// Audio and movies without a decoder here: Musepack, Monkey's Audio, DSD, RealMedia.
