@@ -32,6 +32,10 @@ struct ImageInspection {
     private func inspectStill(decoding: Bool) throws -> InspectedMedia {
         let image =
             format.isHEIF ? try HEIFLoader.open(source, deadline: deadline) : try Image.open(descriptor: source)
+        return try inspect(image, decoding: decoding)
+    }
+
+    private func inspect(_ image: Image, decoding: Bool) throws -> InspectedMedia {
         try ImageLimits.check(width: image.width, height: image.height, format: format)
         _ = try DecodingMemory.decoderBytes(image, format: format, source: source, deadline: deadline)
         var media = InspectedMedia(format: format)
@@ -43,6 +47,14 @@ struct ImageInspection {
     }
 
     private func inspectJPEG() throws -> InspectedMedia {
+        let header = try? JPEGSegments.parseHeader(window("JPEG"))
+        try header?.requireSupported()
+        var media = try inspectDecodableJPEG()
+        if let header, header.isArithmetic || !header.hasHuffmanTables { media.containerDefect = .rareCoding }
+        return media
+    }
+
+    private func inspectDecodableJPEG() throws -> InspectedMedia {
         // A file that cannot be parsed may still decode.
         let segments = try? JPEGSegments.parse(window("JPEG"))
         if !request.decodesStills, let plain = segments.flatMap(PlainJPEG.init) {
@@ -67,8 +79,8 @@ struct ImageInspection {
     }
 
     private func inspectTIFF() throws -> InspectedMedia {
-        try TIFFValidator.parse(window("TIFF"))
-        return try inspectStill()
+        let page = try TIFFValidator.parse(window("TIFF"))
+        return try inspect(page.open(source), decoding: request.decodesStills)
     }
 
     /// With the project's own reader where that will decode the file, else with libheif.

@@ -117,7 +117,9 @@ struct ImageRenderer {
             ? reducedCMYK(stored, to: geometry)
             : Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
         var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(inSRGB(reduced).inMemory(), cut: geometry.cut)
+        let shown = try inSRGB(reduced).inMemory()
+        rendered.thumbnail = try still.writeThumbnail(shown, cut: geometry.cut)
+        try rendered.warn(ifInvisible: shown)
         return rendered
     }
 
@@ -167,6 +169,7 @@ struct ImageRenderer {
         else { return nil }
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(thumbnail)
+        if case .transparent(let image) = thumbnail { try rendered.warn(ifInvisible: image) }
         return rendered
     }
 
@@ -188,8 +191,13 @@ struct ImageRenderer {
 
     func openStill(_ pages: Image.Pages = .primary) throws -> Image {
         let image =
-            request.format.isHEIF
-            ? try HEIFLoader.open(source, deadline: deadline) : try Image.open(descriptor: source, pages: pages)
+            switch request.format.imageFormat {
+            case .heic, .heif, .avif: try HEIFLoader.open(source, deadline: deadline)
+            case .tiff:
+                try TIFFValidator.parse(ByteWindow(descriptor: source, noun: "TIFF", deadline: deadline)).open(source)
+            case .jpeg, .png, .gif, .webp, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
+                try Image.open(descriptor: source, pages: pages)
+            }
         try ImageLimits.check(width: image.width, height: image.height, format: request.format)
         _ = try DecodingMemory.decoderBytes(image, format: request.format, source: source, deadline: deadline)
         return image
