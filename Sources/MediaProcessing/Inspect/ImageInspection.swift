@@ -74,7 +74,7 @@ struct ImageInspection {
     private func checkHeader() throws {
         // A file that cannot be parsed may still decode.
         guard let header = try? JPEGSegments.parseHeader(window("JPEG")) else { return }
-        try ImageLimits.check(width: header.width, height: header.height)
+        try ImageLimits.check(width: header.width, height: header.height, format: .jpeg)
         _ = try DecodingMemory.coefficientBytes(header)
     }
 
@@ -88,7 +88,7 @@ struct ImageInspection {
         let window = try window("HEIF")
         try HEIFReferenceValidator.check(window)
         guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return try inspectStill() }
-        try ImageLimits.check(width: heif.grid.width, height: heif.grid.height, format: format)
+        try ImageLimits.check(heif, format: format)
         if request.decodesStills,
             try HEIFDecoder.decode(source: source, format: format, deadline: deadline) == nil
         {

@@ -22,7 +22,7 @@ enum HEIFDecoder {
     static func decode(source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant) throws -> Decoded? {
         let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
         guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return nil }
-        try ImageLimits.check(width: heif.grid.width, height: heif.grid.height, format: format)
+        try ImageLimits.check(heif, format: format)
         guard let alpha = try FastPath.attempt({ try HEIFAlpha(heif, window, deadline: deadline) }) else { return nil }
         let declared = heif.declaredTransfer
         if declared == nil || declared == .standard,
@@ -39,7 +39,8 @@ enum HEIFDecoder {
 
     private static func components(_ planes: [JPEGPlane], _ heif: PlainHEIF, _ alpha: HEIFAlpha) -> Decoded {
         if alpha.plane == nil, heif.canRotateComponents {
-            return .components(PlanarImage(planes: planes, orientation: heif.orientation))
+            return .components(
+                PlanarImage(planes: planes, orientation: heif.orientation, isHalved: heif.isHalved))
         }
         let stored = PlanarImage(planes: planes, orientation: .upright)
         let frame = DecodedFrame(
@@ -220,7 +221,8 @@ struct HEIFTileDecoder {
             if canvas == nil {
                 // HDR that the container does not declare.
                 guard isAlpha || heif.declaredTransfer != nil || tile.transfer == .standard else { return false }
-                canvas = PlanarCanvas(for: tile, width: heif.grid.width, height: heif.grid.height)
+                canvas = PlanarCanvas(
+                    for: tile, width: heif.grid.width, height: heif.grid.height, halves: heif.isHalved)
             }
             return canvas?.place(tile, left: left, top: top) == true
         }
@@ -337,8 +339,13 @@ final class PlanarCanvas {
     // Bounded throughout: `ImageLimits` have been checked, a chroma sample covers one or two luma samples
     // (`PixelFormat.chroma`), and a tile's first sample lies on the canvas where it has columns and rows there.
 
+    /// 2 for half of the size.
+    private let divisor: Int
+
     /// Nil for a pixel format that JPEG cannot store.
-    init?(for frame: Frame, width: Int, height: Int) {
+    init?(for frame: Frame, width wholeWidth: Int, height wholeHeight: Int, halves: Bool) {
+        divisor = halves ? 2 : 1
+        let (width, height) = ((wholeWidth + divisor - 1) / divisor, (wholeHeight + divisor - 1) / divisor)
         guard let format = frame.pixelFormat, let chroma = format.chroma, (8...16).contains(format.bitDepth) else {
             return nil
         }
@@ -363,6 +370,7 @@ final class PlanarCanvas {
     /// - Returns: Whether it has the same format as the first one.
     func place(_ tile: Frame, left: Int, top: Int) -> Bool {
         guard tile.pixelFormat == format, tile.coding == coding else { return false }
+        if divisor > 1 { return placeReduced(tile, left: left, top: top) }
         for number in components.indices {
             let (horizontal, vertical) = number == 0 ? (1, 1) : (horizontalSubsampling, verticalSubsampling)
             // A tile that begins between two chroma samples cannot be placed.
@@ -377,6 +385,32 @@ final class PlanarCanvas {
                 unsafe tile.copy(
                     component: number, columns: columns, rows: rows, to: base + firstRow * width + firstColumn,
                     stride: width)
+            }
+        }
+        return true
+    }
+
+    private func placeReduced(_ tile: Frame, left: Int, top: Int) -> Bool {
+        for number in components.indices {
+            let (horizontal, vertical) = number == 0 ? (1, 1) : (horizontalSubsampling, verticalSubsampling)
+            guard left % (horizontal * divisor) == 0, top % (vertical * divisor) == 0 else { return false }
+            let tileWidth = (tile.width + horizontal - 1) / horizontal
+            let tileHeight = (tile.height + vertical - 1) / vertical
+            let samples = unsafe [UInt8](unsafeUninitializedCapacity: tileWidth * tileHeight) { target, filled in
+                if let base = target.baseAddress {
+                    unsafe tile.copy(
+                        component: number, columns: tileWidth, rows: tileHeight, to: base, stride: tileWidth)
+                }
+                filled = tileWidth * tileHeight
+            }
+            let small = PlaneBoxFilter.shrink(
+                JPEGPlane(width: tileWidth, height: tileHeight, samples: samples), by: divisor)
+            let (width, height) = size(number)
+            let (firstColumn, firstRow) = (left / horizontal / divisor, top / vertical / divisor)
+            let columns = min(width - firstColumn, small.width)
+            for row in 0..<min(height - firstRow, small.height) {
+                let (from, to) = (row * small.width, (firstRow + row) * width + firstColumn)
+                components[number].replaceSubrange(to..<to + columns, with: small.samples[from..<from + columns])
             }
         }
         return true

@@ -209,7 +209,7 @@ struct ImageRenderer {
         try HEIFReferenceValidator.check(window)
         var rendered =
             switch try HEIFDecoder.decode(source: source, format: request.format, deadline: deadline) {
-            case .components(let image): try still.render(image)
+            case .components(let image): try renderComponents(image)
             case .pixels(let frame): try still.render(upright(frame))
             case nil: try renderWhole()
             }
@@ -217,6 +217,15 @@ struct ImageRenderer {
             rendered.warnings.append(
                 PreparationWarning(
                     .animationLost, "The file also has a sequence of images; only its still image was used."))
+        }
+        return rendered
+    }
+
+    private func renderComponents(_ image: PlanarImage) throws -> RenderedMedia {
+        var rendered = try still.render(image)
+        if image.isHalved, rendered.attachment != nil {
+            rendered.reductions.insert(
+                "the image was reduced to \(image.width) x \(image.height) to fit in memory", at: 0)
         }
         return rendered
     }

@@ -84,6 +84,15 @@ struct PlainHEIF {
 
     var hasAlpha: Bool { alphaItem != nil }
 
+    /// Whether tiles can be reduced one by one while they are decoded; chroma is halved once more.
+    var isHalvable: Bool {
+        tiles.count > 1 && isWhole && !hasAlpha && (declaredTransfer ?? .standard) == .standard && grid.width % 4 == 0
+            && grid.height % 4 == 0
+    }
+    /// Whether they have to be, because the whole image needs too much memory.
+    // Bounded: `ImageLimits` have been checked.
+    var isHalved: Bool { isHalvable && grid.width * grid.height > Limits.heifPixelsMax }
+
     /// Its alpha as an image; nil for one that is not plain, or has another size.
     func alpha() throws -> PlainHEIF? {
         guard let alphaItem, let alpha = try PlainHEIF(items, item: alphaItem), alpha.grid.width == grid.width,

@@ -64,6 +64,14 @@ import Testing
         }
     }
 
+    @Test func `A JPEG of 200 megapixels has a thumbnail`() throws {
+        let path = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString)-large.jpg").path
+        try GeneratedMedia.run("vips", ["black", path, "16320", "12240", "--bands", "3"])
+        let media = try #require(try inspected(path, .jpeg))
+        #expect((media.width, media.height) == (16_320, 12_240))
+        #expect(try RenderedStill(path, format: .jpeg).media.thumbnail?.width == 300)
+    }
+
     @Test func `An image of which nothing is visible has a warning, also unchanged`() throws {
         let clear = try StillFixture.converted(
             "clear.png", ["-alpha", "set", "-channel", "A", "-evaluate", "set", "0", "-define", "png:color-type=6"])
