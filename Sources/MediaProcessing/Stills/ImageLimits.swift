@@ -191,7 +191,8 @@ struct DecodingMemory {
 extension Limits {
     /// Phones with 108 megapixels write 12,000 x 9,000; a media process may use the memory for that.
     package static let imagePixelsMax = 120_000_000
-    /// Phones with 200 megapixels write 16,320 x 12,240; JPEGs and grids of HEIF tiles are reduced while they are decoded.
+    /// Phones with 200 megapixels write 16,320 x 12,240; JPEGs and grids of HEIF tiles are reduced while they are
+    /// decoded.
     static let reduciblePixelsMax = 210_000_000
     /// The largest side of a JPEG (65,500); libheif and WebP stop at 16,384.
     static let imageSidePixelsMax = 65_500

@@ -4,8 +4,8 @@ import RichPush
 import SafeArithmetic
 
 /// A HEIF of the most common kinds, whose items are parsed here: one HEVC or AV1 image, or a grid of equal ones, at
-/// most with an alpha of the same size, cropped, rotated or mirrored. Items that are not shown decide nothing: metadata,
-/// gain and depth maps.
+/// most with an alpha of the same size, cropped, rotated or mirrored. Items that are not shown decide nothing:
+/// metadata, gain and depth maps.
 ///
 /// All others are decoded by libvips and libheif.
 struct PlainHEIF {
