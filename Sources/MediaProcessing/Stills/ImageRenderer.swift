@@ -112,12 +112,18 @@ struct ImageRenderer {
         try StillValidator.requireIntact(request.format, source: source)
         let stored = try openStill()
         let geometry = Self.geometry(of: stored, in: box)
-        let reduced =
-            try stored.interpretation == "cmyk"
-            ? reducedCMYK(stored, to: geometry)
-            : Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
         var rendered = RenderedMedia()
-        let shown = try inSRGB(reduced).inMemory()
+        let shown: Image
+        if let colors = try declaredColors() {
+            // Converted first, since light is averaged in other values otherwise.
+            shown = try colors.inSRGB(stored.upright()).reduced(width: geometry.width, height: geometry.height)
+                .inMemory()
+        } else if stored.interpretation == "cmyk" {
+            shown = try reducedCMYK(stored, to: geometry).inSRGB().inMemory()
+        } else {
+            shown = try Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
+                .inSRGB().inMemory()
+        }
         rendered.thumbnail = try still.writeThumbnail(shown, cut: geometry.cut)
         try rendered.warn(ifInvisible: shown)
         return rendered
@@ -269,8 +275,12 @@ struct ImageRenderer {
 
     /// From the colors that the file declares, by a profile or otherwise.
     private func inSRGB(_ image: Image) throws -> Image {
-        let window = try ByteWindow(descriptor: source, noun: "image", deadline: deadline)
-        return try DeclaredColors.read(request.format, window)?.inSRGB(image) ?? image.inSRGB()
+        try declaredColors()?.inSRGB(image) ?? image.inSRGB()
+    }
+
+    private func declaredColors() throws -> DeclaredColors? {
+        try DeclaredColors.read(
+            request.format, ByteWindow(descriptor: source, noun: "image", deadline: deadline))
     }
 
     /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution.
@@ -345,48 +355,6 @@ struct ImageRenderer {
         return try turned.stretched(
             width: swaps ? decoded.height : across, height: swaps ? across : decoded.height
         ).inMemory()
-    }
-}
-
-/// Rendering one frame of an animation.
-extension ImageRenderer {
-    func renderAnimationFrame(_ number: Int) throws -> RenderedMedia {
-        var rendered = try request.format == .gif ? renderGIF(number) : still.render(composedFrame(number))
-        rendered.sourcePosition = .frame(number)
-        return rendered
-    }
-
-    /// Renders a frame of a GIF, also of a still one.
-    func renderGIF(_ number: Int) throws -> RenderedMedia {
-        let frames = try GIFDecoder(
-            ByteWindow(descriptor: source, noun: "GIF", deadline: deadline), deadline: deadline)
-        return try renderThumbnail(of: frames, number) ?? still.render(frames.image(at: number).inSRGB().inMemory())
-    }
-
-    /// Fast path for a frame of which only a thumbnail is needed; nil where it does not apply.
-    private func renderThumbnail(of frames: GIFDecoder, _ number: Int) throws -> RenderedMedia? {
-        guard request.attachment == nil, request.crop == nil, let box = request.thumbnail,
-            var rows = RowThumbnailer(
-                width: frames.width, height: frames.height, samples: try frames.samples(of: number), box: box)
-        else { return nil }
-        try unsafe frames.readRows(of: number) { unsafe rows.append($0) }
-        var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(rows.thumbnail())
-        return rendered
-    }
-
-    /// A frame of an animation that must be composed from its beginning.
-    private func composedFrame(_ number: Int) throws -> Image {
-        let frames = try AnimationDecoders.open(descriptor: source, format: request.format, deadline: deadline)
-        var remaining = number
-        while let frame = try frames.next() {
-            if remaining == 0 {
-                return try Image.wrap(
-                    pixels: frame.pixels, width: frames.width, height: frames.height, bands: 4, orientation: 1)
-            }
-            remaining -= 1
-        }
-        throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); the file is corrupt.")
     }
 }
 
