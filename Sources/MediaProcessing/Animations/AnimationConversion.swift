@@ -31,7 +31,7 @@ struct AnimationConversion {
             })
         let found = try search.run()
         try conversion.output.write(found.bytes)
-        var rendered = rendered(found, facts, isResized: baseScale < 1)
+        var rendered = self.rendered(found, facts, isResized: baseScale < 1)
         if hasSoftAlpha {
             rendered.warnings.append(
                 PreparationWarning(
