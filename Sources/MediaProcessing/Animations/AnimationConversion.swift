@@ -27,6 +27,8 @@ struct AnimationConversion {
             open: {
                 let frames = try AnimationDecoders.open(
                     descriptor: conversion.source, format: conversion.request.format, deadline: clock.deadline)
+                // A GIF has no partly transparent pixels.
+                if conversion.request.format == .gif { return frames }
                 return SoftAlphaObserver(frames) { hasSoftAlpha = true }
             })
         let found = try search.run()
