@@ -1,5 +1,6 @@
 import AttachPrepModel
 import Foundation
+import MediaEngine
 import RichPush
 import TestSupport
 import Testing
