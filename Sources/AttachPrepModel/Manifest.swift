@@ -277,6 +277,10 @@ public struct PreparationWarning: Codable, Sendable, Hashable {
         case animationLost = "animation.lost"
         /// A movie has fewer frames than its source, because time ran short.
         case framesDropped = "frames.dropped"
+        /// Every pixel of the image is transparent.
+        case imageInvisible = "image.invisible"
+        /// Partly transparent pixels of an animation became opaque or transparent, because a GIF has no others.
+        case transparencyLost = "transparency.lost"
         /// The thumbnail time is past the end; another frame is shown.
         case timePastEnd = "time.past_end"
         /// The file was delivered unchanged, with its location metadata.

@@ -187,6 +187,9 @@ static inline int CVips_cast_uchar(VipsImage *in, VipsImage **out) { return vips
 // Variadic.
 static inline int CVips_min(VipsImage *in, double *out) { return vips_min(in, out, NULL); }
 
+// Variadic.
+static inline int CVips_max(VipsImage *in, double *out) { return vips_max(in, out, NULL); }
+
 // Variadic. Reads every pixel; used to decode a whole file when the pixels are not needed.
 static inline int CVips_avg(VipsImage *in, double *out) { return vips_avg(in, out, NULL); }
 

@@ -104,6 +104,8 @@ public enum ContainerDefect: String, Codable, Sendable, Hashable {
     case trailingData
     /// A GIF ends after a complete frame, without its trailer.
     case trailerMissing
+    /// A JPEG is coded arithmetically, or has no Huffman tables, as a frame of Motion JPEG.
+    case rareCoding
     /// The data chunk of a WAV is the last one and has no length: the file was written to a pipe, or never finished.
     case samplesNotCounted
 }

@@ -24,12 +24,15 @@ import Glibc
         case primary
         /// All, stacked vertically.
         case all
+        /// One by its index.
+        case number(Int)
 
         /// As loader options. A truncated or corrupt file is an error, never an image with a gray end.
         fileprivate var options: String {
             switch self {
             case .primary: "[fail-on=error]"
             case .all: "[n=-1,fail-on=error]"
+            case .number(let page): "[page=\(page),fail-on=error]"
             }
         }
     }
@@ -254,6 +257,16 @@ import Glibc
         }
     }
 
+    /// The first bands as colors, with one of the others as alpha.
+    package func keeping(colors: Int, alpha: Int?) throws -> Image {
+        let kept = try derive("extract_band") { out in
+            unsafe CVips_extract_bands(pointer, out, 0, CInt(clamping: colors))
+        }
+        guard let alpha else { return kept }
+        let other = try band(alpha)
+        return try kept.derive("bandjoin") { out in unsafe CVips_bandjoin2(kept.pointer, other.pointer, out) }
+    }
+
     /// With an alpha band, opaque where there was none.
     package func withAlpha() throws -> Image {
         guard !hasAlpha else { return self }
@@ -280,6 +293,16 @@ import Glibc
         var least = 0.0
         try check(unsafe CVips_min(alpha.pointer, &least), "min")
         return least < 255
+    }
+
+    /// Whether no pixel is visible; reads the whole image.
+    package func isInvisible() throws -> Bool {
+        guard hasAlpha else { return false }
+        // Bounded: an image with alpha has bands.
+        let alpha = try band(bands - 1)
+        var most = 0.0
+        try check(unsafe CVips_max(alpha.pointer, &most), "max")
+        return most == 0
     }
 
     /// Decodes every pixel and throws the first error.

@@ -150,6 +150,8 @@ package enum Attachability: Sendable, Hashable {
             self = .notAttachable(reason: "other data follows the movie")
         case .trailerMissing:
             self = .notAttachable(reason: "the GIF ends after a frame, without its trailer")
+        case .rareCoding:
+            self = .notAttachable(reason: "the JPEG is coded arithmetically or without Huffman tables")
         case .samplesNotCounted:
             self = .notAttachable(reason: "the WAV header does not state the number of samples")
         case nil:

@@ -32,6 +32,10 @@ struct ImageInspection {
     private func inspectStill(decoding: Bool) throws -> InspectedMedia {
         let image =
             format.isHEIF ? try HEIFLoader.open(source, deadline: deadline) : try Image.open(descriptor: source)
+        return try inspect(image, decoding: decoding)
+    }
+
+    private func inspect(_ image: Image, decoding: Bool) throws -> InspectedMedia {
         try ImageLimits.check(width: image.width, height: image.height, format: format)
         _ = try DecodingMemory.decoderBytes(image, format: format, source: source, deadline: deadline)
         var media = InspectedMedia(format: format)
@@ -43,6 +47,14 @@ struct ImageInspection {
     }
 
     private func inspectJPEG() throws -> InspectedMedia {
+        let header = try? JPEGSegments.parseHeader(window("JPEG"))
+        try header?.requireSupported()
+        var media = try inspectDecodableJPEG()
+        if let header, header.isArithmetic || !header.hasHuffmanTables { media.containerDefect = .rareCoding }
+        return media
+    }
+
+    private func inspectDecodableJPEG() throws -> InspectedMedia {
         // A file that cannot be parsed may still decode.
         let segments = try? JPEGSegments.parse(window("JPEG"))
         if !request.decodesStills, let plain = segments.flatMap(PlainJPEG.init) {
@@ -62,13 +74,13 @@ struct ImageInspection {
     private func checkHeader() throws {
         // A file that cannot be parsed may still decode.
         guard let header = try? JPEGSegments.parseHeader(window("JPEG")) else { return }
-        try ImageLimits.check(width: header.width, height: header.height)
+        try ImageLimits.check(width: header.width, height: header.height, format: .jpeg)
         _ = try DecodingMemory.coefficientBytes(header)
     }
 
     private func inspectTIFF() throws -> InspectedMedia {
-        try TIFFValidator.parse(window("TIFF"))
-        return try inspectStill()
+        let page = try TIFFValidator.parse(window("TIFF"))
+        return try inspect(page.open(source), decoding: request.decodesStills)
     }
 
     /// With the project's own reader where that will decode the file, else with libheif.
@@ -76,7 +88,7 @@ struct ImageInspection {
         let window = try window("HEIF")
         try HEIFReferenceValidator.check(window)
         guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return try inspectStill() }
-        try ImageLimits.check(width: heif.grid.width, height: heif.grid.height, format: format)
+        try ImageLimits.check(heif, format: format)
         if request.decodesStills,
             try HEIFDecoder.decode(source: source, format: format, deadline: deadline) == nil
         {

@@ -22,7 +22,7 @@ enum HEIFDecoder {
     static func decode(source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant) throws -> Decoded? {
         let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
         guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return nil }
-        try ImageLimits.check(width: heif.grid.width, height: heif.grid.height, format: format)
+        try ImageLimits.check(heif, format: format)
         guard let alpha = try FastPath.attempt({ try HEIFAlpha(heif, window, deadline: deadline) }) else { return nil }
         let declared = heif.declaredTransfer
         if declared == nil || declared == .standard,
@@ -39,7 +39,8 @@ enum HEIFDecoder {
 
     private static func components(_ planes: [JPEGPlane], _ heif: PlainHEIF, _ alpha: HEIFAlpha) -> Decoded {
         if alpha.plane == nil, heif.canRotateComponents {
-            return .components(PlanarImage(planes: planes, orientation: heif.orientation))
+            return .components(
+                PlanarImage(planes: planes, orientation: heif.orientation, isHalved: heif.isHalved))
         }
         let stored = PlanarImage(planes: planes, orientation: .upright)
         let frame = DecodedFrame(
@@ -220,7 +221,8 @@ struct HEIFTileDecoder {
             if canvas == nil {
                 // HDR that the container does not declare.
                 guard isAlpha || heif.declaredTransfer != nil || tile.transfer == .standard else { return false }
-                canvas = PlanarCanvas(for: tile, width: heif.grid.width, height: heif.grid.height)
+                canvas = PlanarCanvas(
+                    for: tile, width: heif.grid.width, height: heif.grid.height, halves: heif.isHalved)
             }
             return canvas?.place(tile, left: left, top: top) == true
         }
@@ -320,74 +322,5 @@ struct HEIFColorConversion {
             }
         }
         return colorMatrix?.apply(full) ?? full
-    }
-}
-
-/// The components of an image into which tiles are copied; 8 bits a sample.
-final class PlanarCanvas {
-    private let width: Int
-    private let height: Int
-    private let format: PixelFormat
-    /// Luma samples per chroma sample.
-    private let horizontalSubsampling: Int
-    private let verticalSubsampling: Int
-    private var components: [[UInt8]]
-    let coding: Frame.Coding
-
-    // Bounded throughout: `ImageLimits` have been checked, a chroma sample covers one or two luma samples
-    // (`PixelFormat.chroma`), and a tile's first sample lies on the canvas where it has columns and rows there.
-
-    /// Nil for a pixel format that JPEG cannot store.
-    init?(for frame: Frame, width: Int, height: Int) {
-        guard let format = frame.pixelFormat, let chroma = format.chroma, (8...16).contains(format.bitDepth) else {
-            return nil
-        }
-        (self.width, self.height, self.format, coding) = (width, height, format, frame.coding)
-        (horizontalSubsampling, verticalSubsampling) = (chroma.horizontalSubsampling, chroma.verticalSubsampling)
-        let size =
-            (width + horizontalSubsampling - 1) / horizontalSubsampling
-            * ((height + verticalSubsampling - 1) / verticalSubsampling)
-        components = [[UInt8](repeating: 0, count: width * height)]
-        if !format.isGray { components += [[UInt8](repeating: 0, count: size), [UInt8](repeating: 0, count: size)] }
-    }
-
-    var planes: [JPEGPlane] {
-        components.enumerated().map { number, samples in
-            let (width, height) = self.size(number)
-            return JPEGPlane(width: width, height: height, samples: samples)
-        }
-    }
-
-    /// Copies a tile onto the canvas, clipped to its edges.
-    ///
-    /// - Returns: Whether it has the same format as the first one.
-    func place(_ tile: Frame, left: Int, top: Int) -> Bool {
-        guard tile.pixelFormat == format, tile.coding == coding else { return false }
-        for number in components.indices {
-            let (horizontal, vertical) = number == 0 ? (1, 1) : (horizontalSubsampling, verticalSubsampling)
-            // A tile that begins between two chroma samples cannot be placed.
-            guard left % horizontal == 0, top % vertical == 0 else { return false }
-            let (width, height) = size(number)
-            let (firstColumn, firstRow) = (left / horizontal, top / vertical)
-            let columns = min(width - firstColumn, (tile.width + horizontal - 1) / horizontal)
-            let rows = min(height - firstRow, (tile.height + vertical - 1) / vertical)
-            guard columns > 0, rows > 0 else { return false }
-            unsafe components[number].withUnsafeMutableBufferPointer { samples in
-                guard let base = samples.baseAddress else { return }
-                unsafe tile.copy(
-                    component: number, columns: columns, rows: rows, to: base + firstRow * width + firstColumn,
-                    stride: width)
-            }
-        }
-        return true
-    }
-
-    private func size(_ component: Int) -> (width: Int, height: Int) {
-        component == 0
-            ? (width, height)
-            : (
-                (width + horizontalSubsampling - 1) / horizontalSubsampling,
-                (height + verticalSubsampling - 1) / verticalSubsampling
-            )
     }
 }

@@ -7,24 +7,31 @@ import Vips
 package enum ImageLimits {
     /// Throws `media.too_many_pixels` over the limits, `media.corrupt` for an empty image.
     package static func check(width: Int, height: Int) throws {
+        try check(width: width, height: height, pixelsMax: Limits.imagePixelsMax)
+    }
+
+    private static func check(width: Int, height: Int, pixelsMax: Int) throws {
         guard width > 0, height > 0 else {
             throw AttachPrepError(
                 .mediaCorrupt, "The image header gives a size of \(width) x \(height) pixels; the file is corrupt.")
         }
         let isOver =
             width > Limits.imageSidePixelsMax || height > Limits.imageSidePixelsMax
-            || width.multiplied(clamping: height) > Limits.imagePixelsMax
+            || width.multiplied(clamping: height) > pixelsMax
         guard !isOver else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The image is \(width) x \(height) pixels, over the limit of \(Limits.imagePixelsMax) "
+                "The image is \(width) x \(height) pixels, over the limit of \(pixelsMax) "
                     + "(\(Limits.imageSidePixelsMax) a side); send a smaller one.")
         }
     }
 
-    /// The same with the lower limit of HEIC and AVIF, which need more memory a pixel.
+    /// The same with the higher limit of JPEG, which is decoded at a lower size, and the lower one of HEIC and AVIF,
+    /// which need more memory a pixel.
     static func check(width: Int, height: Int, format: MediaFormat) throws {
-        try check(width: width, height: height)
+        let isReducible = format == .jpeg
+        try check(
+            width: width, height: height, pixelsMax: isReducible ? Limits.reduciblePixelsMax : Limits.imagePixelsMax)
         guard [.heic, .avif].contains(format), width.multiplied(clamping: height) > Limits.heifPixelsMax else {
             return
         }
@@ -32,6 +39,14 @@ package enum ImageLimits {
             .mediaTooManyPixels,
             "The \(format == .avif ? "AVIF" : "HEIC") is \(width) x \(height) pixels, over the limit of "
                 + "\(Limits.heifPixelsMax.grouped); send a smaller one.")
+    }
+
+    /// The same for a HEIF that is decoded by the project's own reader, at half its size where it is large.
+    static func check(_ heif: PlainHEIF, format: MediaFormat) throws {
+        guard heif.isHalvable else {
+            return try check(width: heif.grid.width, height: heif.grid.height, format: format)
+        }
+        try check(width: heif.grid.width, height: heif.grid.height, pixelsMax: Limits.reduciblePixelsMax)
     }
 
     /// Throws `media.too_many_pixels` when all frames together exceed the pixel limit for animations.
@@ -176,6 +191,9 @@ struct DecodingMemory {
 extension Limits {
     /// Phones with 108 megapixels write 12,000 x 9,000; a media process may use the memory for that.
     package static let imagePixelsMax = 120_000_000
+    /// Phones with 200 megapixels write 16,320 x 12,240; JPEGs and grids of HEIF tiles are reduced while they are
+    /// decoded.
+    static let reduciblePixelsMax = 210_000_000
     /// The largest side of a JPEG (65,500); libheif and WebP stop at 16,384.
     static let imageSidePixelsMax = 65_500
     /// Frames times pixels: 10 s of decoding at the measured 100 megapixels/s.

@@ -112,12 +112,20 @@ struct ImageRenderer {
         try StillValidator.requireIntact(request.format, source: source)
         let stored = try openStill()
         let geometry = Self.geometry(of: stored, in: box)
-        let reduced =
-            try stored.interpretation == "cmyk"
-            ? reducedCMYK(stored, to: geometry)
-            : Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
         var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(inSRGB(reduced).inMemory(), cut: geometry.cut)
+        let shown: Image
+        if let colors = try declaredColors() {
+            // Converted first, since light is averaged in other values otherwise.
+            shown = try colors.inSRGB(stored.upright()).reduced(width: geometry.width, height: geometry.height)
+                .inMemory()
+        } else if stored.interpretation == "cmyk" {
+            shown = try reducedCMYK(stored, to: geometry).inSRGB().inMemory()
+        } else {
+            shown = try Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
+                .inSRGB().inMemory()
+        }
+        rendered.thumbnail = try still.writeThumbnail(shown, cut: geometry.cut)
+        try rendered.warn(ifInvisible: shown)
         return rendered
     }
 
@@ -167,6 +175,7 @@ struct ImageRenderer {
         else { return nil }
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(thumbnail)
+        if case .transparent(let image) = thumbnail { try rendered.warn(ifInvisible: image) }
         return rendered
     }
 
@@ -188,8 +197,13 @@ struct ImageRenderer {
 
     func openStill(_ pages: Image.Pages = .primary) throws -> Image {
         let image =
-            request.format.isHEIF
-            ? try HEIFLoader.open(source, deadline: deadline) : try Image.open(descriptor: source, pages: pages)
+            switch request.format.imageFormat {
+            case .heic, .heif, .avif: try HEIFLoader.open(source, deadline: deadline)
+            case .tiff:
+                try TIFFValidator.parse(ByteWindow(descriptor: source, noun: "TIFF", deadline: deadline)).open(source)
+            case .jpeg, .png, .gif, .webp, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
+                try Image.open(descriptor: source, pages: pages)
+            }
         try ImageLimits.check(width: image.width, height: image.height, format: request.format)
         _ = try DecodingMemory.decoderBytes(image, format: request.format, source: source, deadline: deadline)
         return image
@@ -201,7 +215,7 @@ struct ImageRenderer {
         try HEIFReferenceValidator.check(window)
         var rendered =
             switch try HEIFDecoder.decode(source: source, format: request.format, deadline: deadline) {
-            case .components(let image): try still.render(image)
+            case .components(let image): try renderComponents(image)
             case .pixels(let frame): try still.render(upright(frame))
             case nil: try renderWhole()
             }
@@ -209,6 +223,15 @@ struct ImageRenderer {
             rendered.warnings.append(
                 PreparationWarning(
                     .animationLost, "The file also has a sequence of images; only its still image was used."))
+        }
+        return rendered
+    }
+
+    private func renderComponents(_ image: PlanarImage) throws -> RenderedMedia {
+        var rendered = try still.render(image)
+        if image.isHalved, rendered.attachment != nil {
+            rendered.reductions.insert(
+                "the image was reduced to \(image.width) x \(image.height) to fit in memory", at: 0)
         }
         return rendered
     }
@@ -252,8 +275,12 @@ struct ImageRenderer {
 
     /// From the colors that the file declares, by a profile or otherwise.
     private func inSRGB(_ image: Image) throws -> Image {
-        let window = try ByteWindow(descriptor: source, noun: "image", deadline: deadline)
-        return try DeclaredColors.read(request.format, window)?.inSRGB(image) ?? image.inSRGB()
+        try declaredColors()?.inSRGB(image) ?? image.inSRGB()
+    }
+
+    private func declaredColors() throws -> DeclaredColors? {
+        try DeclaredColors.read(
+            request.format, ByteWindow(descriptor: source, noun: "image", deadline: deadline))
     }
 
     /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution.
@@ -328,48 +355,6 @@ struct ImageRenderer {
         return try turned.stretched(
             width: swaps ? decoded.height : across, height: swaps ? across : decoded.height
         ).inMemory()
-    }
-}
-
-/// Rendering one frame of an animation.
-extension ImageRenderer {
-    func renderAnimationFrame(_ number: Int) throws -> RenderedMedia {
-        var rendered = try request.format == .gif ? renderGIF(number) : still.render(composedFrame(number))
-        rendered.sourcePosition = .frame(number)
-        return rendered
-    }
-
-    /// Renders a frame of a GIF, also of a still one.
-    func renderGIF(_ number: Int) throws -> RenderedMedia {
-        let frames = try GIFDecoder(
-            ByteWindow(descriptor: source, noun: "GIF", deadline: deadline), deadline: deadline)
-        return try renderThumbnail(of: frames, number) ?? still.render(frames.image(at: number).inSRGB().inMemory())
-    }
-
-    /// Fast path for a frame of which only a thumbnail is needed; nil where it does not apply.
-    private func renderThumbnail(of frames: GIFDecoder, _ number: Int) throws -> RenderedMedia? {
-        guard request.attachment == nil, request.crop == nil, let box = request.thumbnail,
-            var rows = RowThumbnailer(
-                width: frames.width, height: frames.height, samples: try frames.samples(of: number), box: box)
-        else { return nil }
-        try unsafe frames.readRows(of: number) { unsafe rows.append($0) }
-        var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(rows.thumbnail())
-        return rendered
-    }
-
-    /// A frame of an animation that must be composed from its beginning.
-    private func composedFrame(_ number: Int) throws -> Image {
-        let frames = try AnimationDecoders.open(descriptor: source, format: request.format, deadline: deadline)
-        var remaining = number
-        while let frame = try frames.next() {
-            if remaining == 0 {
-                return try Image.wrap(
-                    pixels: frame.pixels, width: frames.width, height: frames.height, bands: 4, orientation: 1)
-            }
-            remaining -= 1
-        }
-        throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); the file is corrupt.")
     }
 }
 

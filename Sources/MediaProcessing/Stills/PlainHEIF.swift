@@ -4,8 +4,8 @@ import RichPush
 import SafeArithmetic
 
 /// A HEIF of the most common kinds, whose items are parsed here: one HEVC or AV1 image, or a grid of equal ones, at
-/// most with an alpha of the same size, cropped, rotated or mirrored. Items that are not shown decide nothing: metadata,
-/// gain and depth maps.
+/// most with an alpha of the same size, cropped, rotated or mirrored. Items that are not shown decide nothing:
+/// metadata, gain and depth maps.
 ///
 /// All others are decoded by libvips and libheif.
 struct PlainHEIF {
@@ -83,6 +83,15 @@ struct PlainHEIF {
     var isWhole: Bool { aperture == HEIFAperture(of: grid) }
 
     var hasAlpha: Bool { alphaItem != nil }
+
+    /// Whether tiles can be reduced one by one while they are decoded; chroma is halved once more.
+    var isHalvable: Bool {
+        tiles.count > 1 && isWhole && !hasAlpha && (declaredTransfer ?? .standard) == .standard && grid.width % 4 == 0
+            && grid.height % 4 == 0
+    }
+    /// Whether they have to be, because the whole image needs too much memory.
+    // Bounded: `ImageLimits` have been checked.
+    var isHalved: Bool { isHalvable && grid.width * grid.height > Limits.heifPixelsMax }
 
     /// Its alpha as an image; nil for one that is not plain, or has another size.
     func alpha() throws -> PlainHEIF? {

@@ -101,6 +101,18 @@ import Testing
         #expect(error?.code == .mediaTooManyPixels)
     }
 
+    @Test func `A grid of more than 51 megapixels is shown at half its size`() throws {
+        var heif = SyntheticHEIF(.heic)
+        (heif.columns, heif.rows) = (12, 12)
+        heif.properties = [SyntheticHEIF.irot(1)]
+        let still = try RenderedStill(heif.file(), format: .heic, reencodes: true)
+        #expect([still.media.attachment?.width, still.media.attachment?.height] == [3_600, 4_800])
+        #expect(still.media.reductions.contains { $0.contains("to fit in memory") })
+        heif.columns = 4
+        let small = try RenderedStill(heif.file(), format: .heic, reencodes: true)
+        #expect([small.media.attachment?.width, small.media.attachment?.height] == [7_200, 3_200])
+    }
+
     @Test func `A crop after a rotation is one of the rotated image`() throws {
         var heif = SyntheticHEIF(.heic)
         heif.properties = [SyntheticHEIF.irot(1)]

@@ -9,6 +9,8 @@ struct PlanarImage {
     let planes: [JPEGPlane]
     /// The rotation that makes it upright.
     let orientation: Orientation
+    /// Whether it has half the size of its source, for want of memory.
+    var isHalved = false
 
     /// Width in pixels, as displayed.
     var width: Int { orientation.swapsSides ? planes[0].height : planes[0].width }
