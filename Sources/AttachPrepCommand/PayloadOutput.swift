@@ -26,7 +26,7 @@ struct PayloadOutput: CommandResult {
     func show() {
         let prefix = line.map { "line \($0): " } ?? ""
         for note in notes { StandardStreams.printNote("attachprep: \(prefix)\(note.escapingControls)") }
-        if let json { StandardStreams.result(json) }
+        if let json { StandardStreams.payload(json) }
         if !lines.isEmpty { StandardStreams.result(lines) }
     }
 }

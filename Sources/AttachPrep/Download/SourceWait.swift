@@ -1,6 +1,6 @@
-internal import SafeArithmetic
 internal import FoundationEssentials
 package import RichPush
+internal import SafeArithmetic
 internal import Synchronization
 
 /// How a download waits for a source that its server does not have yet, or that is still being written: the snapshot or

@@ -110,7 +110,8 @@ extension AttachPrepError {
             scheme == "mxc"
             ? "give the URL at the homeserver, https://HOMESERVER/_matrix/client/v1/media/download/SERVER/ID, with "
                 + "its access token as a header." : "use an http or https URL."
-        return AttachPrepError(.sourceSchemeNotAllowed, "\(shown) uses the scheme \(scheme); \(remedy)")
+        return AttachPrepError(
+            .sourceSchemeNotAllowed, "\(shown) uses the scheme \(MessageText.excerpt(scheme, bytesMax: 32)); \(remedy)")
     }
 
     fileprivate static func httpsRequired(_ shown: String) -> AttachPrepError {
