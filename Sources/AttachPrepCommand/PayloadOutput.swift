@@ -28,9 +28,7 @@ struct PayloadOutput: CommandResult {
     func show() {
         let prefix = line.map { "line \($0): " } ?? ""
         for note in notes { StandardStreams.printNote("attachprep: \(prefix)\(note.escapingControls)") }
-        if let json {
-            isPayload && line == nil ? StandardStreams.result(document: json) : StandardStreams.result(json)
-        }
+        if let json { StandardStreams.payload(json, isLine: !isPayload || line != nil) }
         if !lines.isEmpty { StandardStreams.result(lines) }
     }
 }

@@ -186,6 +186,12 @@ import Testing
         #expect(FlagRules.check(TextFile("Sources/AttachPrepCommand/B.swift", text)).isEmpty)
     }
 
+    @Test func `Decoders of unchecked JSON`() {
+        let text = "let a = try JSONDecoder().decode(A.self)\nlet c = JSONDecoder()\ntry decoder.decode(A.self)\n"
+        #expect(lines(EscapeRules.decoders(TextFile("Sources/A/B.swift", text))) == [1, 3])
+        #expect(EscapeRules.decoders(TextFile("Tests/A/B.swift", text)).isEmpty)
+    }
+
     @Test func `Sleeping tests`() {
         let text = "try await Task.sleep(for: .seconds(1))\nusleep(5)\n// sleep(1)\nlet sleepy = 1\n"
         #expect(lines(EscapeRules.sleeps(TextFile("Tests/A/B.swift", text))) == [1, 2])

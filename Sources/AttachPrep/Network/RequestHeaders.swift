@@ -1,6 +1,7 @@
 internal import AttachPrepModel
 internal import Curl
 internal import RichPush
+internal import SafeArithmetic
 
 /// The caller's request headers, validated, and the header lines sent for each hop.
 package struct RequestHeaders: Sendable {
@@ -23,7 +24,8 @@ package struct RequestHeaders: Sendable {
             guard Self.isToken(name), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
                 throw AttachPrepError(
                     .requestInvalid,
-                    "The header \"\(name.prefix(64))\" has a name or value that HTTP forbids; correct or remove it."
+                    "The header \"\(MessageText.excerpt(name, bytesMax: 64))\" has a name or value that HTTP forbids; "
+                        + "correct or remove it."
                 )
             }
             guard !Self.reserved.contains(name.lowercased()) else {

@@ -107,7 +107,8 @@ extension AttachPrepError {
 
     fileprivate static func unsupportedScheme(_ scheme: String, _ shown: String) -> AttachPrepError {
         AttachPrepError(
-            .sourceSchemeNotAllowed, "\(shown) uses the scheme \(scheme); use an http or https URL.")
+            .sourceSchemeNotAllowed,
+            "\(shown) uses the scheme \(MessageText.excerpt(scheme, bytesMax: 32)); use an http or https URL.")
     }
 
     fileprivate static func httpsRequired(_ shown: String) -> AttachPrepError {

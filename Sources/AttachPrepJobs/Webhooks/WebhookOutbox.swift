@@ -2,6 +2,7 @@ public import AttachPrep
 import AttachPrepModel
 public import FoundationEssentials
 package import RichPush
+import SafeArithmetic
 
 /// Stores webhooks until they are delivered or given up.
 public protocol WebhookOutbox: Sendable {
@@ -201,11 +202,20 @@ extension WebhookNotice {
     private struct Body: Encodable {
         let type: Event
         let timestamp: String
-        let data: Manifest
+        var data: Manifest
         let job: Subject
         /// Left out when it is nil.
-        let push: JobPush?
+        var push: JobPush?
     }
+
+    /// What is left out, one after another, of a body that is over the limit of a request: a source must not be able to
+    /// suppress the webhook of its job.
+    private static let shortenings: [@Sendable (inout Body) -> Void] = [
+        { ($0.data.warnings, $0.data.reasons) = ([], []) },
+        { $0.data.source.finalURL = nil },
+        { $0.push = nil },
+        { $0.data.source.url = MessageText.excerpt($0.data.source.url) },
+    ]
 
     /// The job, for receivers that store the id from the submission's response; all members are always present.
     private struct Subject: Encodable {
@@ -227,8 +237,13 @@ extension WebhookNotice {
     private static func body(
         _ event: Event, _ manifest: Manifest, _ date: Date, _ subject: Subject, _ job: Job
     ) throws -> String {
-        let body = Body(
+        var body = Body(
             type: event, timestamp: Timestamp.text(date), data: manifest, job: subject, push: job.push(with: manifest))
-        return try JSONEncoder.singleLine.text(body)
+        var text = try JSONEncoder.singleLine.text(body)
+        for shorten in shortenings where text.utf8.count > Limits.httpRequestBodyBytesMax {
+            shorten(&body)
+            text = try JSONEncoder.singleLine.text(body)
+        }
+        return text
     }
 }

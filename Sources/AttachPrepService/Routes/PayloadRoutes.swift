@@ -98,7 +98,7 @@ struct PayloadSubmission {
         if let unknown = body.value.members?.map(\.key).first(where: { !Self.keys.contains($0) }) {
             throw AttachPrepError(
                 .requestInvalid,
-                "Unknown key \"\(unknown.prefix(40))\" in the body; allowed: "
+                "Unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\" in the body; allowed: "
                     + "\(Self.keys.joined(separator: ", ")). The APNs payload belongs in \"payload\".")
         }
         let payload = PayloadPath([.key("payload")])
