@@ -273,6 +273,9 @@ public struct PreparationWarning: Codable, Sendable, Hashable {
         case mediaCut = "media.cut"
         /// The source was damaged; its readable part was converted.
         case mediaRepaired = "media.repaired"
+        /// A track, frames or audio of the source are missing in the result: they could not be decoded, or a
+        /// notification plays only one of several.
+        case mediaLost = "media.lost"
         /// An animation became a still image.
         case animationLost = "animation.lost"
         /// A movie has fewer frames than its source, because time ran short.

@@ -48,6 +48,6 @@ package enum AllowList {
         // WAV, AVI, MOV and FLV of telephone systems and old computers.
         "gsm_ms", "g726", "adpcm_ima_wav", "adpcm_ima_qt", "adpcm_ms", "adpcm_yamaha", "adpcm_swf",
         "pcm_u8", "pcm_s8", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be", "pcm_s32le", "pcm_s32be", "pcm_f32le",
-        "pcm_f32be", "pcm_alaw", "pcm_mulaw",
+        "pcm_f32be", "pcm_f64le", "pcm_f64be", "pcm_alaw", "pcm_mulaw",
     ]
 }

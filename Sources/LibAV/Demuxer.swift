@@ -52,6 +52,11 @@ import SafeArithmetic
         return unsafe Demuxer(adopting: try LibAVError.allocated(opened, "avformat_open_input"), input: input)
     }
 
+    /// Offset at which packets end; nil to read to the end of the file.
+    ///
+    /// libav returns the tags after the last frame of an MP3 as packets.
+    package var packetsEnd: Int64?
+
     package var metadata: [String: String] { unsafe dictionary(context.pointee.metadata) }
 
     /// Start of the earliest stream in seconds; nil if unknown.
@@ -143,6 +148,10 @@ import SafeArithmetic
                 return false
             }
             try LibAVError.check(code, "av_read_frame")
+            if let packetsEnd, unsafe packet.raw.pointee.pos >= packetsEnd {
+                packet.clear()
+                return false
+            }
             return true
         }
     }

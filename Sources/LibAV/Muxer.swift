@@ -1,4 +1,5 @@
 import CLibAV
+import SafeArithmetic
 
 /// Writes a container; owns its AVFormatContext.
 ///
@@ -54,14 +55,18 @@ import CLibAV
 
     /// Adds a stream whose packets are copied, with its parameters, display matrix and HDR side data.
     ///
+    /// - Parameter configuration: Replaces the source's decoder configuration; nil keeps it.
     /// - Returns: The stream's index in this container.
-    package func addStream(copyingFrom demuxer: Demuxer, _ index: Int) throws(LibAVError) -> Int {
+    package func addStream(
+        copyingFrom demuxer: Demuxer, _ index: Int, configuration: [UInt8]? = nil
+    ) throws(LibAVError) -> Int {
         guard let source = unsafe demuxer.stream(index) else {
             throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "stream")
         }
         let stream = unsafe try LibAVError.allocated(avformat_new_stream(context, nil), "avformat_new_stream")
         unsafe try LibAVError.check(
             avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar), "avcodec_parameters_copy")
+        if let configuration { unsafe try setConfiguration(configuration, of: stream.pointee.codecpar) }
         unsafe try copySideData(source, stream)
         unsafe stream.pointee.codecpar.pointee.codec_tag = unsafe tag(stream.pointee.codecpar.pointee.codec_id)
         unsafe stream.pointee.time_base = unsafe source.pointee.time_base
@@ -89,6 +94,20 @@ import CLibAV
     /// iOS plays HEVC only as `hvc1`; other codecs get the muxer's default tag.
     private func tag(_ codec: AVCodecID) -> UInt32 {
         codec == AV_CODEC_ID_HEVC ? UInt32(littleEndian: 0x3163_7668) : 0
+    }
+
+    private func setConfiguration(
+        _ configuration: [UInt8], of parameters: UnsafeMutablePointer<AVCodecParameters>
+    ) throws(LibAVError) {
+        let capacity = configuration.count.adding(clamping: Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        let copy = unsafe try LibAVError.allocated(av_mallocz(capacity), "av_mallocz")
+        unsafe configuration.withUnsafeBytes {
+            unsafe copy.copyMemory(from: $0.baseAddress ?? .init(copy), byteCount: $0.count)
+        }
+        unsafe av_free(parameters.pointee.extradata)
+        // `avcodec_parameters_free` frees it.
+        unsafe parameters.pointee.extradata = copy.assumingMemoryBound(to: UInt8.self)
+        unsafe parameters.pointee.extradata_size = CInt(clamping: configuration.count)
     }
 
     private func copySideData(

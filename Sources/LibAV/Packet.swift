@@ -67,6 +67,13 @@ import SafeArithmetic
     /// Whether the demuxer read fewer bytes than the container declared.
     package var isCorrupt: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
+    /// The decoder configuration that is valid from this packet on, where the container changes it.
+    package var newConfiguration: [UInt8]? {
+        var size = 0
+        guard let bytes = unsafe av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) else { return nil }
+        return unsafe Array(UnsafeBufferPointer(start: bytes, count: size))
+    }
+
     /// Calls `body` with the packet's bytes.
     package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         try body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: raw.pointee.data, count: byteCount)))

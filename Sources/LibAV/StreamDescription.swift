@@ -17,6 +17,8 @@ package struct StreamDescription: Sendable {
     package let isDecodable: Bool
     /// Whether the stream is a cover image, not a movie.
     package let isAttachedPicture: Bool
+    /// In MP4 and QuickTime whether the track is enabled; in other containers whether it is flagged as the default.
+    package let isDefault: Bool
     package let timeBase: TimeBase
     /// Duration in ticks of the time base, from the header; nil if it has none.
     package let declaredDuration: Int64?
@@ -55,6 +57,7 @@ package struct StreamDescription: Sendable {
         }
         isDecodable = unsafe LibAV.decoder(parameters.codec_id) != nil
         isAttachedPicture = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
+        isDefault = unsafe stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0
         timeBase = TimeBase(unsafe stream.pointee.time_base)
         declaredDuration = unsafe stream.pointee.duration.timestamp.flatMap { $0 > 0 ? $0 : nil }
         reorderDelay = Int(clamping: unsafe parameters.video_delay)

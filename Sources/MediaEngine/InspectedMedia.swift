@@ -43,9 +43,9 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
     public var loopCount: Int?
     /// Duration in seconds of movies, audio and animations.
     public var duration: Double?
-    /// The first video stream that is not cover art.
+    /// The video that is shown: of an enabled track, the default one, never cover art.
     public var video: VideoStream?
-    /// The audio streams, in file order.
+    /// The audio streams of enabled tracks, the default one first.
     public var audio: [AudioStream]
     /// Whether cover art is embedded.
     public var hasCoverArt: Bool
@@ -102,6 +102,14 @@ public enum ContainerDefect: String, Codable, Sendable, Hashable {
     case mediaDataExceedsFile
     /// Data that is no box follows the last box of an MP4.
     case trailingData
+    /// The samples of an MP4 are in fragments, each with an index of its own.
+    case fragmented
+    /// All tracks of an MP4 are disabled: a player shows nothing.
+    case tracksDisabled
+    /// The sample entry of an MP4 lacks parameter sets that its samples have.
+    case parameterSetsMissing
+    /// The video changes its size or its parameter sets in the middle, which one sample entry cannot describe.
+    case parameterSetsChange
     /// A GIF ends after a complete frame, without its trailer.
     case trailerMissing
     /// A JPEG is coded arithmetically, or has no Huffman tables, as a frame of Motion JPEG.
@@ -170,6 +178,8 @@ public struct VideoStream: Codable, Sendable, Hashable {
 public struct AudioStream: Codable, Sendable, Hashable {
     /// The name in libavcodec: `aac`, `alac`, `mp3`, `ac3`, `pcm_s16le`…
     public var codec: String
+    /// The profile, if known: `LC`, `HE-AAC`…
+    public var profile: String?
     public var channels: Int
     /// Samples per second.
     public var sampleRate: Int

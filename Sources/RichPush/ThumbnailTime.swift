@@ -13,10 +13,16 @@ public struct MovieTime: Codable, Sendable, Hashable {
     public let flags: UInt32
 
     /// Creates a time, rounded up to the next tick so that it never falls before the intended frame.
-    public init(seconds: Double) {
+    ///
+    /// - Parameter end: Duration of the movie in seconds, which a time before it is not rounded up to; nil if unknown.
+    public init(seconds: Double, before end: Double? = nil) {
         timescale = Limits.movieTimescale
         // Binary rounding error must not add a tick: 1.1 s is computed as 660.0000000000001 ticks.
-        value = Int64(clamping: (seconds * Double(Limits.movieTimescale) - 1e-6).rounded(.up))
+        func tick(_ seconds: Double) -> Int64 {
+            Int64(clamping: (seconds * Double(Limits.movieTimescale) - 1e-6).rounded(.up))
+        }
+        let last = end.flatMap { seconds < $0 ? tick($0).subtracting(clamping: 1) : nil } ?? .max
+        value = min(tick(seconds), last)
         epoch = 0
         flags = 1
     }

@@ -183,7 +183,8 @@ struct AllowedSample: Sendable, CustomStringConvertible {
 
     private static let audio = [
         ("pcm_u8", "wav"), ("pcm_s8", "aiff"), ("pcm_s32le", "wav"), ("pcm_s24be", "aiff"), ("pcm_s32be", "aiff"),
-        ("pcm_f32le", "wav"), ("pcm_f32be", "aiff"), ("pcm_alaw", "wav"), ("pcm_mulaw", "au"), ("adpcm_ima_wav", "wav"),
+        ("pcm_f32le", "wav"), ("pcm_f32be", "aiff"),
+        ("pcm_f64le", "wav"), ("pcm_f64be", "aiff"), ("pcm_alaw", "wav"), ("pcm_mulaw", "au"), ("adpcm_ima_wav", "wav"),
         ("adpcm_ms", "wav"), ("adpcm_yamaha", "wav"), ("adpcm_ima_qt", "mov"), ("adpcm_swf", "flv"), ("wmav1", "wma"),
         ("ac3", "mka"),
     ].map { AllowedSample("\($0.0).\($0.1)", "-vn -c:a \($0.0)") }

@@ -131,10 +131,12 @@ struct PublishStep: Sendable {
         case .image: nil
         // An attachment whose streams were copied keeps the source's timeline.
         case .written where isTimeWanted:
-            (renditions.attachmentPosition ?? renditions.sourcePosition).map(ThumbnailTime.init)
+            (renditions.attachmentPosition ?? renditions.sourcePosition).map {
+                ThumbnailTime($0, before: renditions.attachment?.rendered.duration)
+            }
         // For a time past the end, the time of the frame shown instead is emitted.
         case .source where isTimeWanted && (isPastEnd || plan.emitsShownTime):
-            renditions.sourcePosition.map(ThumbnailTime.init) ?? plan.thumbnailTime
+            renditions.sourcePosition.map { ThumbnailTime($0, before: media.duration) } ?? plan.thumbnailTime
         case .source, .written: plan.thumbnailTime
         }
     }
@@ -165,10 +167,10 @@ struct PublishStep: Sendable {
 
 extension ThumbnailTime {
     /// The time to emit for this position.
-    fileprivate init(_ position: MediaPosition) {
+    fileprivate init(_ position: MediaPosition, before end: Double?) {
         self =
             switch position {
-            case .seconds(let seconds): .movie(MovieTime(seconds: seconds))
+            case .seconds(let seconds): .movie(MovieTime(seconds: seconds, before: end))
             case .frame(let number): .frame(number)
             }
     }

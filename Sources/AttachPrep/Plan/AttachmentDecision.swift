@@ -148,6 +148,14 @@ package enum Attachability: Sendable, Hashable {
                 reason: "the media data box is declared longer than the file, though every sample is present")
         case .trailingData:
             self = .notAttachable(reason: "other data follows the movie")
+        case .fragmented:
+            self = .notAttachable(reason: "the file is fragmented, and iOS is not known to play fragments")
+        case .tracksDisabled:
+            self = .notAttachable(reason: "all tracks of the file are disabled")
+        case .parameterSetsMissing:
+            self = .notAttachable(reason: "the header lacks parameter sets that only the samples have")
+        case .parameterSetsChange:
+            self = .notAttachable(reason: "the video changes its size or its parameter sets in the middle")
         case .trailerMissing:
             self = .notAttachable(reason: "the GIF ends after a frame, without its trailer")
         case .rareCoding:
@@ -189,57 +197,34 @@ package enum Attachability: Sendable, Hashable {
         return .attachable(type)
     }
 
-    /// Codecs of WAVs that Core Audio does not decode; it decodes PCM, A-law, µ-law, GSM, ADPCM of IMA and Microsoft.
-    private static let unplayedInWave: Set<String> = ["adpcm_yamaha", "adpcm_g726"]
-
     private static func audio(_ media: InspectedMedia) -> Attachability {
-        if media.format == .wave, let other = media.audio.first(where: { unplayedInWave.contains($0.codec) }) {
-            return .notAttachable(reason: "iOS does not play WAV with \(other.codec)")
+        guard case .attachable(let type) = byType(media) else { return byType(media) }
+        if let other = media.audio.first(where: { !PlayableStreams.plays($0, in: type) }) {
+            return .notAttachable(reason: "iOS does not play \(type.mimeType) with \(describe(other))")
         }
-        guard media.format == .mpeg4Audio else { return byType(media) }
-        let fitting: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
-        if let other = media.audio.first(where: { !fitting.contains($0.codec) }) {
-            return .notAttachable(reason: "iOS does not play MPEG-4 audio with \(other.codec)")
-        }
-        return .attachable(.mpeg4Audio)
+        return .attachable(type)
     }
 
     private static func movie(_ media: InspectedMedia) -> Attachability {
-        switch media.format {
-        case .mpeg4: mpeg4(media)
-        case .avi: avi(media)
-        case .mpegProgramStream, .mpeg1Video, .mpeg2Video: mpeg(media)
-        default: byType(media)
+        guard case .attachable(let type) = byType(media) else { return byType(media) }
+        guard let video = media.video, PlayableStreams.plays(video, in: type) else {
+            return .notAttachable(
+                reason: "iOS does not play \(type.mimeType) with \(media.video.map(describe) ?? "no video")")
         }
+        if let other = media.audio.first(where: { !PlayableStreams.plays($0, in: type) }) {
+            return .notAttachable(reason: "iOS does not play \(type.mimeType) with \(describe(other)) audio")
+        }
+        return .attachable(type)
     }
 
-    private static func mpeg4(_ media: InspectedMedia) -> Attachability {
-        let audioCodecs: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
-        if let other = media.audio.first(where: { !audioCodecs.contains($0.codec) }) {
-            return .notAttachable(reason: "iOS does not play MP4 with \(other.codec) audio")
-        }
-        guard let video = media.video else { return byType(media) }
-        switch (video.codec, video.codecTag) {
-        case ("h264", "avc1") where video.bitDepth == 8 && video.isChroma420: return .attachable(.mpeg4)
-        case ("h264", "avc1"):
-            return .notAttachable(reason: "iOS does not play H.264 in \(video.pixelFormat ?? "other than 8-bit 4:2:0")")
-        case ("hevc", "hvc1"): return .attachable(.mpeg4)
-        default: return .notAttachable(reason: "iOS does not play MP4 with \(video.codec) tagged \(video.codecTag)")
-        }
+    /// Codec, profile, pixel format and tag, as far as known.
+    private static func describe(_ video: VideoStream) -> String {
+        let parts = [video.codec, video.profile, video.pixelFormat].compactMap { $0 }.joined(separator: " ")
+        return video.codecTag.isEmpty ? parts : "\(parts) tagged \(video.codecTag)"
     }
 
-    private static func avi(_ media: InspectedMedia) -> Attachability {
-        guard let video = media.video, ["h264", "mpeg4", "mjpeg"].contains(video.codec) else {
-            return .notAttachable(reason: "iOS does not play AVI with \(media.video?.codec ?? "no video")")
-        }
-        return .attachable(.avi)
-    }
-
-    private static func mpeg(_ media: InspectedMedia) -> Attachability {
-        guard let video = media.video, ["mpeg1video", "mpeg2video"].contains(video.codec) else {
-            return .notAttachable(reason: "iOS does not play an MPEG stream with \(media.video?.codec ?? "no video")")
-        }
-        return byType(media)
+    private static func describe(_ audio: AudioStream) -> String {
+        [audio.codec, audio.profile].compactMap { $0 }.joined(separator: " ")
     }
 }
 

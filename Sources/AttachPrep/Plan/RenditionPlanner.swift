@@ -59,11 +59,13 @@ struct RenditionPlanner {
     // MARK: Audio
 
     private var audioFormat: AudioRendition.Format { request.accepts(.mpeg4Audio) ? .m4a : .mp3 }
-    private var copyableAudioCodecs: Set<String> { audioFormat == .m4a ? ["aac", "alac"] : ["mp3", "mp3float"] }
 
     private func audio() -> AudioRendition {
         let limit = bytesMax(.audio)
-        var rendition = AudioRendition(audioFormat, bytesMax: limit, copies: copiesAudioTrack(within: limit))
+        // An MP3 whose tags are too large loses the tags, not its quality.
+        let keepsMP3 = request.accepts(.mp3) && copiesAudioTrack(as: .mp3, within: limit)
+        let format = keepsMP3 ? .mp3 : audioFormat
+        var rendition = AudioRendition(format, bytesMax: limit, copies: copiesAudioTrack(as: format, within: limit))
         rendition.completesWave =
             media.containerDefect == .samplesNotCounted && bytes < limit && request.accepts(.wave)
             && !(isDisplay && exceedsDisplayBitRate(bits: bits))
@@ -72,9 +74,18 @@ struct RenditionPlanner {
         return rendition
     }
 
-    private func copiesAudioTrack(within limit: Int) -> Bool {
-        guard media.damage == nil, bytes <= limit, let stream = media.audio.first else { return false }
-        return copyableAudioCodecs.contains(stream.codec) && !(isDisplay && exceedsDisplayBitRate(bits: bits))
+    private func copiesAudioTrack(as format: AudioRendition.Format, within limit: Int) -> Bool {
+        guard media.damage == nil, audioBytes <= limit, let stream = media.audio.first else { return false }
+        let codecs: Set<String> = format == .m4a ? ["aac", "alac"] : ["mp3"]
+        return codecs.contains(stream.codec) && PlayableStreams.plays(stream, in: format == .m4a ? .mpeg4Audio : .mp3)
+            && !(isDisplay && exceedsDisplayBitRate(bits: bits))
+    }
+
+    /// Bytes of the audio without tags and cover art, as far as its bit rate is known.
+    private var audioBytes: Int {
+        guard let rate = media.audio.first?.bitRate, let duration = media.duration else { return bytes }
+        // Bounded: floating point until it is clamped.
+        return min(bytes, Int(clamping: Double(rate) / 8 * max(0, duration)))
     }
 
     private var bits: Double { Double(bytes) * 8 }
@@ -86,8 +97,6 @@ struct RenditionPlanner {
     }
 
     // MARK: Movies
-
-    private static let copyableMovieAudioCodecs: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
 
     /// Whether a movie that is stored rotated must be encoded upright: on request, or because a crop is emitted.
     var bakesRotation: Bool {
@@ -110,13 +119,11 @@ struct RenditionPlanner {
     }
 
     private func copiesVideo(within limit: Int) -> Bool {
-        guard let video = media.video, media.damage == nil, !bakesRotation, videoBytes <= limit else { return false }
+        guard let video = media.video, media.damage == nil, !bakesRotation, videoBytes <= limit,
+            media.containerDefect != .parameterSetsChange
+        else { return false }
         if isDisplay, DisplayLimitCheck(media: media, bytes: bytes).movieIsTooLarge { return false }
-        return switch video.codec {
-        case "h264": video.bitDepth == 8 && video.isChroma420
-        case "hevc": video.isChroma420
-        default: false
-        }
+        return PlayableStreams.plays(video, in: .mpeg4, withTag: false)
     }
 
     /// The bytes of the video, as far as the bit rate of the audio is known.
@@ -134,6 +141,6 @@ struct RenditionPlanner {
         let most = Double(Limits.displayAudioBitsPerSecondMax) * Limits.displayRateTolerance
         // Where no header gives a bit rate, the copy step measures it.
         if isDisplay, let rate = stream.bitRate, Double(rate) > most { return false }
-        return Self.copyableMovieAudioCodecs.contains(stream.codec)
+        return PlayableStreams.plays(stream, in: .mpeg4)
     }
 }

@@ -52,7 +52,7 @@ struct ThumbnailPlanner {
         guard let video = media.video else { return Choice() }
         let end = max(media.duration ?? 0, video.lastFrameTime)
         guard time > end else {
-            return Choice(frame: .movieTime(time), emitted: .movie(MovieTime(seconds: time)))
+            return Choice(frame: .movieTime(time), emitted: .movie(MovieTime(seconds: time, before: end)))
         }
         // The decoder returns the last frame, and provides a more exact time than the container.
         return Choice(

@@ -159,7 +159,9 @@ struct AnimationReport {
 
     init(_ found: AnimationSearch.Found, _ facts: AnimationFacts, bytesMax: Int) {
         let step = found.step
-        let goal = "to fit \(bytesMax) bytes"
+        // Lack of time reduces the same things: then many of the bytes are left.
+        let isByTime = found.isTimeLimited && found.bytes.count < bytesMax / 2
+        let goal = isByTime ? "because time ran short" : "to fit \(bytesMax) bytes"
         let (frames, all) = (found.entries.count, facts.delays.count)
         if step.tolerance > 0 {
             let most = Int(clamping: step.tolerance.rounded(.up))

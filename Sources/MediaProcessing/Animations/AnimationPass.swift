@@ -35,7 +35,7 @@ struct AnimationPass {
     private let timing: FrameTiming
     private let resizer: FrameResizer
     private let frames: any AnimationDecoder
-    private let pacing: PassPacing
+    private var pacing: PassPacing
     private var encoder: GIFEncoder
     private var result: Result
     private var entries: [FrameTiming.Entry] = []
@@ -70,6 +70,7 @@ struct AnimationPass {
                 continue
             }
             let frame = try self.frame(entry.frame, &number)
+            pacing.record(number)
             if !entries.isEmpty, isSkipped(position, after: number) {
                 leaveOut(entry, after: number)
             } else {
@@ -83,7 +84,7 @@ struct AnimationPass {
 
     private func isGivenUp(after number: Int) -> Bool {
         switch overrunPolicy {
-        case .abort: encoder.bytes.count > bytesMax || pacing.isShort(after: number)
+        case .abort: encoder.bytes.count > bytesMax || pacing.mustGiveUp(after: number)
         case .dropFramesWhenLate: encoder.bytes.count > bytesMax
         case .dropFramesToFit: false
         }
@@ -133,7 +134,7 @@ struct AnimationPass {
         // Bounded: the divisor is at least 1.
         result.estimate = encoder.bytes.count.multiplied(clamping: timing.entries.count) / max(1, entries.count - 1)
         result.isTimeLimited = encoder.bytes.count <= bytesMax
-        result.pace = pacing.pace(number)
+        result.pace = pacing.pace
         return result
     }
 
@@ -148,45 +149,67 @@ struct AnimationPass {
             bytes = encoder.finish()
         }
         result.entries = entries
-        result.pace = pacing.pace(number)
+        result.pace = pacing.pace
         if bytes.count <= bytesMax { result.bytes = bytes }
         return result
     }
 }
 
-/// Predicts from the pace so far whether a pass will end in time.
+/// Predicts from the recent pace whether a pass will end in time.
+// Bounded throughout: floating point, and numbers of frames.
 struct PassPacing {
     /// Frames after which the pace is meaningful.
     private static let paceFramesMin = 3
+    /// Seconds over which the pace is measured: a machine that was slow for half a second need not stay slow.
+    private static let windowSeconds = 0.2
+    /// Part of the time after which a pass is given up that will not end in time; the rest is for a reduced one.
+    private static let patience = 0.3
 
     private let clock: WorkClock
     private let count: Int
-    private let start = ContinuousClock.now
+    private let start: Double
+    private let seconds: Double
+    private var window: (number: Int, time: Double)
+    private var measured: Double?
 
     /// - Parameter count: Frames of the whole pass.
     init(clock: WorkClock, count: Int) {
         self.clock = clock
         self.count = count
+        start = clock.secondsSpent
+        seconds = clock.secondsLeft
+        window = (0, start)
     }
 
-    // Bounded throughout: floating point, and numbers of frames.
+    /// Records that so many frames were read.
+    mutating func record(_ number: Int) {
+        let now = clock.secondsSpent
+        guard now - window.time >= Self.windowSeconds, number > window.number else { return }
+        measured = Double(number - window.number) / (now - window.time)
+        window = (number, now)
+    }
 
-    /// Average frames per second over the first `number` frames.
-    func pace(_ number: Int) -> Double { Double(max(1, number)) / max(1e-4, start.duration(to: .now) / .seconds(1)) }
+    /// Recent frames per second; before the first measurement the average.
+    var pace: Double { measured ?? Double(max(1, window.number)) / max(1e-4, clock.secondsSpent - start) }
 
     /// Whether no time is left.
     var isOver: Bool { clock.secondsLeft <= 0 }
 
     /// Whether the remaining frames take longer than the remaining time.
     func isShort(after number: Int) -> Bool {
-        isOver || number > Self.paceFramesMin && Double(count - number) / pace(number) > clock.secondsLeft
+        isOver || number > Self.paceFramesMin && measured != nil && Double(count - number) / pace > clock.secondsLeft
+    }
+
+    /// Whether a pass that keeps all frames has to be given up now.
+    func mustGiveUp(after number: Int) -> Bool {
+        isShort(after: number) && clock.secondsLeft <= seconds * (1 - Self.patience)
     }
 
     /// Whether the frame at a position is dropped; the shorter the time, the more frames are dropped.
     func skips(_ position: Int, after number: Int) -> Bool {
         guard isShort(after: number) else { return false }
         let left = max(1e-3, clock.secondsLeft)
-        let needed = Double(count - number) / pace(number)
+        let needed = Double(count - number) / pace
         return position % min(64, max(2, Int(clamping: (needed / left).rounded(.up)))) != 0
     }
 }

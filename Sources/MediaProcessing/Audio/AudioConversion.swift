@@ -43,6 +43,7 @@ struct AudioConversion {
         media.reductions = report.reductions
         // Bounded: array concatenation.
         media.warnings += report.warnings
+        media.warnings += MediaLoss(tracks: [], seconds: fitted.encoded.undecodableSeconds).warnings
         media.isDegraded = report.isDegraded
         return media
     }
@@ -64,6 +65,7 @@ struct AudioConversion {
         var media = RenderedMedia()
         media.attachment = RenderedAttachment(type: type ?? file.type, bytes: bytes)
         media.attachment?.duration = seconds.roundedToMicroseconds
+        media.warnings = MediaLoss(tracks: source.omittedTracks).warnings
         if rendition.isRepair {
             media.warnings.append(
                 PreparationWarning(
@@ -83,6 +85,8 @@ struct AudioSource {
     let duration: Double
     /// Bits per second; nil if unknown.
     let bitRate: Int?
+    /// Audio that the result does not have.
+    let omittedTracks: [OmittedTrack]
 
     /// Reads the file once; a read error is treated as its end.
     ///
@@ -93,13 +97,14 @@ struct AudioSource {
         guard let stream = movie.audio.first(where: { $0.isDecodable && packetInspection.holds($0) }),
             let end = packetInspection.times(of: stream)?.end
         else { throw empty }
+        let others = movie.audio.filter { $0.index != stream.index && packetInspection.holds($0) }
         // In a container with a single stream the file size gives the bit rate.
         let isAlone = movie.streams.count == 1 && end > Self.secondsMeasurable
         // Bounded: floating point, until it is clamped.
         let measured = isAlone ? Int(clamping: Double(movie.demuxer.fileBytes) * 8 / end) : nil
         return AudioSource(
             descriptor: descriptor, format: format, stream: stream, duration: max(0, end),
-            bitRate: measured ?? stream.bitRate)
+            bitRate: measured ?? stream.bitRate, omittedTracks: others.map { OmittedTrack($0) })
     }
 
     /// Minimum duration in seconds for which the bit rate is measured; shorter files use the header's value.

@@ -41,11 +41,11 @@ struct AudioFitting {
         var bracket = BitRateBracket()
         for _ in 1...Limits.audioTriesMax {
             try checkWorth(rung)
-            let start = ContinuousClock.now
+            let start = clock.secondsSpent
             let encoded = try encoding.run(rung, mayBeQuick: best?.isQuick ?? false)
             let hasNoGain = best.map { isNegligibleGain(encoded, over: $0) } ?? false
             if best.map({ isBetter(encoded, than: $0) }) ?? true { best = encoded }
-            let cost = start.duration(to: .now) / .seconds(1)
+            let cost = clock.secondsSpent - start
             bracket.record(encoded.rung, measured: measured(encoded), fits: fits(encoded))
             guard !hasNoGain, cost < clock.secondsLeft * Self.passShare, let next = next(after: encoded) else { break }
             rung = bracket.bounding(next)
@@ -128,6 +128,8 @@ struct AudioPass {
 
         /// Total size of the packets in bytes.
         let bytes: Int
+        /// Seconds that did not decode, and are silent.
+        var undecodableSeconds = 0.0
     }
 
     let source: AudioSource
@@ -153,7 +155,7 @@ struct AudioPass {
         settings.isQuick = isQuick
         let transcoder = try AudioTranscoder(source.stream, of: movie.demuxer, origin: movie.origin, settings: settings)
         if let kept = rung.keptSeconds { transcoder.stop(at: kept) }
-        var pace = AudioPaceMonitor(clock: clock, seconds: rung.keptSeconds ?? source.duration)
+        var pace = AudioPaceMonitor(clock: clock, seconds: rung.keptSeconds ?? source.duration, isQuick: isQuick)
         var packets: [Packet] = []
         var bytes = 0
         let packet = try Packet()
@@ -161,16 +163,20 @@ struct AudioPass {
             let made = packet.streamIndex == source.stream.index ? try transcoder.transcode(packet) : []
             packets.append(contentsOf: made)
             bytes = made.reduce(bytes) { $0.adding(clamping: $1.byteCount) }
-            guard let end = try pace.earlierEnd(after: transcoder.secondsEncoded) else { continue }
-            if !isQuick { return nil }
-            transcoder.stop(at: end)
+            switch try pace.decision(after: transcoder.secondsEncoded) {
+            case .asBefore: break
+            case .whole: if let kept = rung.keptSeconds { transcoder.stop(at: kept) } else { transcoder.resume() }
+            case .end(let end): transcoder.stop(at: end)
+            case .restart: return nil
+            }
         }
         let rest = try transcoder.finish()
         if transcoder.samplesEncoded == 0 { throw AudioSource.empty }
         packets.append(contentsOf: rest)
         return Result(
             rung: rung, encoder: transcoder.encoder, packets: packets, seconds: transcoder.secondsEncoded,
-            isQuick: isQuick, isCutByTime: pace.isCut, bytes: rest.reduce(bytes) { $0.adding(clamping: $1.byteCount) })
+            isQuick: isQuick, isCutByTime: pace.isCut, bytes: rest.reduce(bytes) { $0.adding(clamping: $1.byteCount) },
+            undecodableSeconds: transcoder.undecodableSeconds)
     }
 }
 
@@ -226,49 +232,101 @@ struct BitRateBracket: Sendable, Hashable {
     }
 }
 
-/// Predicts from the speed so far whether an encoding finishes in time.
+/// Predicts from the recent speed whether an encoding finishes in time, and decides what happens otherwise.
+///
+/// Every prediction replaces the one before: a machine that was slow for half a second need not stay slow. So the audio
+/// is ended only when its fade-out has to begin, and the faster coder is used only when waiting would be too late for
+/// it.
 // Bounded throughout: floating point.
 struct AudioPaceMonitor {
-    /// Seconds of work after which the speed is considered reliable.
-    private static let warmUpSeconds = 0.2
+    enum Decision: Hashable {
+        /// Nothing was measured.
+        case asBefore
+        /// The audio is encoded to its end, as far as is known now.
+        case whole
+        /// The audio ends at this time in seconds.
+        case end(Double)
+        /// The pass is repeated with the faster coder.
+        case restart
+    }
+
+    /// Seconds of work over which the speed is measured.
+    private static let windowSeconds = 0.1
     /// Seconds of audio between two checks of the clock.
     private static let stepSeconds = 0.5
     /// Part of the remaining time that is planned for when the audio is cut: the speed varies.
     private static let planShare = 0.85
+    /// How much faster the faster coder is, at least.
+    private static let quickFactor = 2.0
+    /// Part of the time after which the faster coder is used, even if it will not encode all of the audio either.
+    private static let patience = 0.3
 
     private let clock: WorkClock
-    private let start: ContinuousClock.Instant
-    private var wanted: Double
+    private let start: Double
+    private let wanted: Double
+    private let isQuick: Bool
     private var nextCheck = 0.0
-    /// Whether the audio is shorter than requested.
-    private(set) var isCut = false
+    private var window: (done: Double, time: Double)
+    /// Seconds of audio per second of work.
+    private var pace: Double?
+    private var end: Double?
 
-    /// - Parameter seconds: Requested seconds of audio.
-    init(clock: WorkClock, seconds: Double) {
+    /// - Parameters:
+    ///   - seconds: Requested seconds of audio.
+    ///   - isQuick: Whether the faster coder is already used.
+    init(clock: WorkClock, seconds: Double, isQuick: Bool) {
         self.clock = clock
-        start = .now
+        self.isQuick = isQuick
+        start = clock.secondsSpent
         wanted = seconds
+        window = (0, start)
     }
 
-    /// The time at which the audio has to end to finish by the deadline, if that is earlier than the current end.
-    ///
+    /// Whether the audio is shorter than requested.
+    var isCut: Bool { end != nil }
+
     /// - Parameter done: Seconds of audio encoded so far.
     /// - Throws: `deadline.exceeded` when the audio would be shorter than `Limits.audioCutSecondsMin`.
-    mutating func earlierEnd(after done: Double) throws -> Double? {
-        if done < nextCheck || done >= wanted { return nil }
+    mutating func decision(after done: Double) throws -> Decision {
+        if done < nextCheck || done >= wanted { return .asBefore }
         nextCheck = done + Self.stepSeconds
-        let spent = start.duration(to: .now) / .seconds(1)
         let left = clock.secondsLeft
-        if spent < Self.warmUpSeconds, left > Self.warmUpSeconds { return nil }
-        let pace = done / max(spent, 0.001)
-        if (wanted - done) <= pace * left { return nil }
-        let end = done + max(0, left) * pace * Self.planShare
-        if end < min(wanted, Limits.audioCutSecondsMin) {
+        guard let pace = measured(done, left: left) else { return .asBefore }
+        // A fade-out that can be heard is not taken back.
+        if let end, done > end - Limits.audioFadeSeconds, left > 0 { return .asBefore }
+        if wanted - done <= pace * left {
+            end = nil
+            return .whole
+        }
+        if !isQuick { return mustRestart(pace, left) ? .restart : .whole }
+        let planned = done + max(0, left) * pace * Self.planShare
+        // The next check has to be early enough for the fade-out.
+        guard planned - done <= Limits.audioFadeSeconds + 2 * Self.stepSeconds else {
+            end = nil
+            return .whole
+        }
+        if planned < min(wanted, Limits.audioCutSecondsMin) {
             throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the audio was encoded.")
         }
-        wanted = end
-        isCut = true
-        return end
+        end = planned
+        return .end(planned)
+    }
+
+    private mutating func measured(_ done: Double, left: Double) -> Double? {
+        let now = clock.secondsSpent
+        if now - window.time >= Self.windowSeconds || pace == nil && left <= Self.windowSeconds {
+            pace = (done - window.done) / max(now - window.time, 0.001)
+            window = (done, now)
+        }
+        return pace
+    }
+
+    /// Whether the faster coder has to begin now.
+    private func mustRestart(_ pace: Double, _ left: Double) -> Bool {
+        let spent = clock.secondsSpent - start
+        let needed = wanted / (pace * Self.quickFactor)
+        if needed < left { return needed > (left - Self.windowSeconds) * 0.9 }
+        return spent > (spent + left) * Self.patience
     }
 }
 

@@ -24,6 +24,8 @@ final class AudioTranscoder {
     let encoder: Encoder
     /// Samples sent to the encoder.
     private(set) var samplesEncoded = 0
+    /// Seconds of audio that did not decode, and were replaced by silence.
+    private(set) var undecodableSeconds = 0.0
 
     private let stream: StreamDescription
     private let origin: Double
@@ -61,6 +63,9 @@ final class AudioTranscoder {
     /// Whether the output has reached its cut and takes no more packets.
     var isFull: Bool { cut.map { samplesEncoded >= $0.end } ?? false }
 
+    /// Takes back an end that was set by `stop`.
+    func resume() { cut = nil }
+
     /// Ends the audio at a time, with a fade-out before it; never earlier than what is already encoded.
     func stop(at seconds: Double, fading fade: Double = Limits.audioFadeSeconds) {
         let end = max(samplesEncoded, Int(clamping: seconds * Double(settings.sampleRate)))
@@ -75,7 +80,10 @@ final class AudioTranscoder {
         do {
             _ = try decoder.send(packet)
         } catch {
-            packets.append(contentsOf: try takeSilence(lose: stream.timeBase.seconds(packet.duration)))
+            let seconds = stream.timeBase.seconds(packet.duration)
+            // A stream that was cut out of another can begin inside a frame.
+            if samplesEncoded > 0 || queue.count > 0 { undecodableSeconds += seconds }
+            packets.append(contentsOf: try takeSilence(lose: seconds))
         }
         packets.append(contentsOf: try receiveAll())
         return packets

@@ -11,10 +11,12 @@ final class AudioValidator {
     private var oldest = 0
     private var taken = 0
     private var failures = 0
+    private let isPCM: Bool
 
     init(_ stream: StreamDescription, of demuxer: Demuxer) throws {
         decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: 1)
         frame = try Frame()
+        isPCM = stream.codec.hasPrefix("pcm_")
     }
 
     /// Whether the next packet is decoded; later ones are only kept.
@@ -53,12 +55,14 @@ final class AudioValidator {
     private static let damaged = AttachPrepError(.mediaCorrupt, "The audio does not decode; send an intact file.")
 
     private func decodes(_ packet: Packet) -> Bool {
+        var isBegun = false
         do {
             _ = try decoder.send(packet)
-            while try decoder.receive(into: frame) == .frame {}
+            while try decoder.receive(into: frame) == .frame { isBegun = true }
             return true
         } catch {
-            return false
+            // A recorder that was stopped leaves a part of a sample after whole ones.
+            return isPCM && isBegun
         }
     }
 }

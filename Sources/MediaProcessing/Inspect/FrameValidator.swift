@@ -89,6 +89,10 @@ final class FrameValidator {
     ///
     /// - Parameter seconds: Presentation time of the wanted frame on the movie's timeline.
     func finish(showing seconds: Double? = nil) throws {
+        if isHidden(current), groups > 1 {
+            dropHidden()
+            (current, previous) = (previous, [])
+        }
         let wanted = try wanted(at: seconds)
         if fetch?.tick != wanted?.tick {
             try endFetch()
@@ -121,7 +125,9 @@ final class FrameValidator {
     }
 
     private func beginGroup() throws {
-        if !current.isEmpty {
+        if isHidden(current) {
+            dropHidden()
+        } else if !current.isEmpty {
             if groups == 1 { try endFirst() }
             previous = current
             heldBytes = current.reduce(0) { $0.adding(clamping: $1.byteCount) }
@@ -136,6 +142,15 @@ final class FrameValidator {
         firstIsLong = isLong(current)
         let isFetched = window?.begins(with: first.first) == true && (!didFetchExpected || fetch != nil)
         if !isFetched { try validateFirst() }
+    }
+
+    /// Whether an edit list hides all frames of a group, so that decoding it gives none.
+    private func isHidden(_ group: [Packet]) -> Bool { !group.isEmpty && group.allSatisfy(\.isDiscarded) }
+
+    private func dropHidden() {
+        groups = max(0, groups.subtracting(clamping: 1))
+        heldBytes = previous.reduce(0) { $0.adding(clamping: $1.byteCount) }
+        current = []
     }
 
     /// Whether only the reference frames of a group are decoded, because it is too long.

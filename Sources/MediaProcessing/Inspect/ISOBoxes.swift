@@ -18,7 +18,7 @@ package struct ISOBoxParser: Sendable, Hashable {
     package private(set) var hasTrailingData = false
     private var hasMovie = false
     /// Whether the file is fragmented; what follows the movie box is then not junk.
-    private var hasFragments = false
+    private(set) var hasFragments = false
     private var boxes = 0
 
     /// Parses the file.

@@ -11,6 +11,8 @@ package struct MP3Parser: Sendable, Hashable {
     package private(set) var declaredFrames: Int?
     /// Bytes that belong to no frame or tag.
     package private(set) var junkBytes = 0
+    /// Offset of the end of the last frame; only tags and padding follow.
+    package private(set) var end = 0
 
     private var freeFormatBytes: Int?
     private var freeFormatSearches = 0
@@ -47,7 +49,8 @@ package struct MP3Parser: Sendable, Hashable {
             if offset + frame > window.size { throw window.cut }
             isInJunk = false
             try count(at: offset, of: window)
-            return offset + frame
+            end = offset + frame
+            return end
         }
         if let tag = try AudioTags.length(at: offset, of: window) {
             // A tag before the first frame that reaches past the end leaves no audio; one after the audio is harmless.
@@ -233,6 +236,8 @@ package struct ADTSParser: Sendable, Hashable {
     package private(set) var frames = 0
     /// Bytes that belong to no frame or tag.
     package private(set) var junkBytes = 0
+    /// Offset of the end of the last frame; only tags and padding follow.
+    package private(set) var end = 0
 
     /// Parses the file.
     ///
@@ -249,7 +254,8 @@ package struct ADTSParser: Sendable, Hashable {
         if let length = try Self.frameLength(at: offset, of: window), try isTrusted(offset + length, of: window) {
             if offset + length > window.size { throw window.cut }
             frames += 1
-            return offset + length
+            end = offset + length
+            return end
         }
         if let tag = try AudioTags.length(at: offset, of: window) { return offset + tag }
         let first = try window.byte(at: offset)

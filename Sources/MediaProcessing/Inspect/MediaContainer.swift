@@ -41,7 +41,8 @@ enum MediaContainer: Sendable, Hashable {
         case .isoBaseMedia:
             let boxes = try ISOBoxParser.parse(window)
             if boxes.mediaDataExceedsFile { return (boxes, .mediaDataExceedsFile) }
-            return (boxes, boxes.hasTrailingData ? .trailingData : nil)
+            if boxes.hasTrailingData { return (boxes, .trailingData) }
+            return (boxes, boxes.hasFragments ? .fragmented : nil)
         case .avi: try AVIValidator.check(window)
         case .wave: return (nil, try WaveParser.parse(window).openChunk == nil ? nil : .samplesNotCounted)
         case .aiff: try AIFFValidator.check(window)

@@ -71,7 +71,7 @@ package enum MovieInspection {
         if !movie.holdsSamples(packetInspection) { throw window.cut }
         var media = movie.describe(as: found, packetInspection: packetInspection)
         media.isValidated = !validation.isSpent
-        media.containerDefect = defect
+        media.containerDefect = defect ?? movie.defect(packetInspection)
         try checkDuration(media, movie)
         return (media, expected?.decodedFrame(packetInspection, movie))
     }

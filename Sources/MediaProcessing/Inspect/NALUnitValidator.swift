@@ -10,7 +10,7 @@ import SafeArithmetic
 struct NALUnitValidator {
     enum Codec { case h264, hevc }
 
-    private let codec: Codec
+    let codec: Codec
     /// Bytes of the length prefix of each unit.
     private let lengthBytes: Int
 
@@ -59,7 +59,7 @@ struct NALUnitValidator {
     ///
     /// - Returns: Whether all units were accepted and fill the sample.
     // Bounded throughout: offsets in the sample; a length is compared with what is left before it is added.
-    private func parse(_ sample: RawSpan, _ accepts: (RawSpan) -> Bool) -> Bool {
+    func parse(_ sample: RawSpan, _ accepts: (RawSpan) -> Bool) -> Bool {
         var offset = 0
         while sample.byteCount - offset > lengthBytes {
             var length = 0

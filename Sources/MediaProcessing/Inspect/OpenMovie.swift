@@ -7,9 +7,14 @@ import RichPush
 struct OpenMovie {
     let demuxer: Demuxer
     let streams: [StreamDescription]
-    /// The first video stream that is not cover art; decodable streams come first.
+    /// The video that is shown, by `TrackSelection`.
     private(set) var video: StreamDescription?
+    /// The audio that can be heard, the one that is played first.
     private(set) var audio: [StreamDescription]
+    /// Whether all tracks are disabled, so that a player shows nothing.
+    let areTracksDisabled: Bool
+    /// Other videos that could be shown.
+    let otherVideos: [StreamDescription]
     /// Whether video and audio are described as in the header, until `complete(by:)`.
     private(set) var isIncomplete = false
     /// Container time in seconds that corresponds to 0 on the movie's timeline.
@@ -31,13 +36,14 @@ struct OpenMovie {
     ) throws -> OpenMovie {
         let demuxer = try demuxer(
             descriptor, format: format, isRecognized: isRecognized, downloading: download?.bytes, deadline: deadline)
+        demuxer.packetsEnd = try packetsEnd(descriptor, demuxer, deadline: deadline)
         let declared = demuxer.streams
         try declared.forEach(checkPixels)
         // The header of a fragmented file has no duration and describes the first fragment at most.
         if isForValidation, isISOBaseMedia(demuxer), demuxer.expectedDuration != nil,
             declared.allSatisfy(\.isDescribedByHeader)
         {
-            var movie = OpenMovie(demuxer)
+            var movie = OpenMovie(demuxer, try TrackSelection(demuxer))
             movie.isIncomplete = true
             return movie
         }
@@ -45,17 +51,34 @@ struct OpenMovie {
         do { try demuxer.findStreamInformation(pixelsMax: Limits.moviePixelsMax, bytesMax: bytesMax) } catch {
             throw error.corrupt
         }
-        let movie = OpenMovie(demuxer)
+        // A second demuxer counts frames, because this one stays at the beginning.
+        let selection = try TrackSelection(demuxer) {
+            try Self.demuxer(descriptor, format: format, isRecognized: isRecognized, deadline: deadline)
+        }
+        let movie = OpenMovie(demuxer, selection)
         try movie.streams.forEach(checkPixels)
         return movie
     }
 
-    private init(_ demuxer: Demuxer) {
+    /// Where the frames of an MP3 or ADTS file end by our own parser, so that libav does not read its tags as frames.
+    private static func packetsEnd(
+        _ descriptor: CInt, _ demuxer: Demuxer, deadline: ContinuousClock.Instant
+    ) throws -> Int64? {
+        guard ["mp3", "aac"].contains(demuxer.name) else { return nil }
+        let window = try ByteWindow(descriptor: descriptor, noun: "audio file", deadline: deadline)
+        do {
+            let end = demuxer.name == "mp3" ? try MP3Parser.parse(window).end : try ADTSParser.parse(window).end
+            return Int64(clamping: end)
+        } catch let error as AttachPrepError where error.code == .mediaCorrupt {
+            return nil
+        }
+    }
+
+    private init(_ demuxer: Demuxer, _ selection: TrackSelection) {
         self.demuxer = demuxer
         streams = demuxer.streams
-        let videos = streams.filter { $0.kind == .video && !$0.isAttachedPicture }
-        video = videos.first { $0.isDecodable } ?? videos.first
-        audio = streams.filter { $0.kind == .audio }
+        (video, audio, areTracksDisabled) = (selection.video, selection.audio, selection.areTracksDisabled)
+        otherVideos = selection.otherVideos
         // In MP4 and QuickTime the edit list has already been applied, so the timeline starts at 0.
         origin = Self.isISOBaseMedia(demuxer) ? 0 : demuxer.startTime ?? 0
     }
@@ -230,12 +253,26 @@ extension OpenMovie {
 }
 
 extension OpenMovie {
+    /// A defect of the tracks that a copy or an encoding removes.
+    func defect(_ packetInspection: PacketInspection) -> ContainerDefect? {
+        if areTracksDisabled { return .tracksDisabled }
+        return switch packetInspection.parameterSets?.status {
+        case .changing: .parameterSetsChange
+        // Other containers store the parameter sets in the samples.
+        case .incomplete where isISOBaseMedia: .parameterSetsMissing
+        default: nil
+        }
+    }
+
     /// Converts the findings to the contract's description.
     func describe(as format: MediaFormat, packetInspection: PacketInspection) -> InspectedMedia {
         var media = InspectedMedia(format: format)
         media.duration = packetInspection.duration
         media.audio = audio.map {
-            AudioStream(codec: $0.codec, channels: $0.channels, sampleRate: $0.sampleRate, bitRate: $0.bitRate)
+            var stream = AudioStream(
+                codec: $0.codec, channels: $0.channels, sampleRate: $0.sampleRate, bitRate: $0.bitRate)
+            stream.profile = $0.profile
+            return stream
         }
         media.hasCoverArt = streams.contains { $0.isAttachedPicture }
         media.hasLocation = hasLocation

@@ -11,6 +11,8 @@ final class PacketInspection {
     /// By the stream's index.
     private let tracks: [Track]
     private let structure: NALUnitValidator?
+    /// Parameter sets of the video in its sample entry and in its samples; nil for other codecs.
+    private(set) var parameterSets: ParameterSetScan?
     private var videoValidator: FrameValidator?
     private let isMP3: Bool
     private let isAC3: Bool
@@ -52,6 +54,7 @@ final class PacketInspection {
         isMP3 = movie.demuxer.name == "mp3"
         isAC3 = movie.demuxer.name.hasSuffix("ac3")
         structure = movie.video.flatMap { NALUnitValidator($0, isISOBaseMedia: movie.isISOBaseMedia) }
+        parameterSets = movie.video.flatMap(ParameterSetScan.init)
         guard let validation else { return }
         if let video = movie.video, video.isDecodable {
             videoValidator = try readingMedia {
@@ -60,7 +63,8 @@ final class PacketInspection {
                     expecting: expected?.expectedTime(in: movie, video))
             }
         }
-        for track in tracks where track.stream.kind == .audio && track.stream.isDecodable {
+        let heard = Set(movie.audio.map(\.index))
+        for track in tracks where heard.contains(track.stream.index) && track.stream.isDecodable {
             track.audioValidator = try? AudioValidator(track.stream, of: movie.demuxer)
         }
     }
@@ -200,6 +204,8 @@ final class PacketInspection {
             count += 1  // Bounded: packets of a file.
             guard let track = track(packet.streamIndex), track.isWanted else { continue }
             if isMP3, packet.isZeros { continue }
+            // A recorder that was stopped leaves a part of a sample.
+            if movie.demuxer.name == "wav", track.stream.codec.hasPrefix("pcm_"), packet.duration == 0 { continue }
             let isCut = isCut(packet)
             let isStructureDamaged = isStructureDamaged(packet, of: track)
             if isStrict, isCut || isStructureDamaged { throw isCut ? Self.truncated : Self.missingData }
@@ -250,7 +256,10 @@ final class PacketInspection {
             lastFrameIsShort = packet.byteCount.adding(clamping: 2) < longestFrame
             longestFrame = max(longestFrame, packet.byteCount)
         }
-        if track.isVideo { try validation?.spend { try videoValidator?.consume(packet) } }
+        if track.isVideo {
+            parameterSets?.record(packet)
+            try validation?.spend { try videoValidator?.consume(packet) }
+        }
         if let validator = track.audioValidator {
             if validator.isAtStart {
                 try validation?.spend { try validator.consume(packet) }

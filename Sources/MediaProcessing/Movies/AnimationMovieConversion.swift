@@ -82,9 +82,10 @@ struct AnimationMovieConversion {
     /// - Returns: Whether encoding was stopped early for lack of time.
     private func feed(
         _ writer: VideoWriter, _ trialEncode: AnimationTrialEncode, _ choice: MovieChoice, cut: Double,
-        watch: PassMonitor
+        watch monitor: PassMonitor
     ) throws -> Bool {
         let frames = try open()
+        var watch = monitor
         var rateLimiter = FrameRateLimiter(frameRateMax: choice.frameRateMax)
         var normalizer: FrameNormalizer?
         var time = 0.0

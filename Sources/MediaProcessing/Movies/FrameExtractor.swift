@@ -98,7 +98,10 @@ struct FrameSearch {
     /// Old 4:4:4 x264 streams need their first packet, which holds the encoder version: without it a decoder outputs
     /// garbage.
     static func needsFirstPacket(_ stream: StreamDescription) -> Bool {
-        stream.codec == "h264" && stream.pixelFormat?.name.hasPrefix("yuv444") == true
+        guard stream.codec == "h264" else { return false }
+        // Before a frame is decoded only `avcC` tells: profile 244 is High 4:4:4 Predictive.
+        guard let format = stream.pixelFormat else { return stream.configuration.prefix(2) == [1, 244] }
+        return format.name.hasPrefix("yuv444")
     }
 
     private var needsFirstPacket: Bool { Self.needsFirstPacket(stream) }

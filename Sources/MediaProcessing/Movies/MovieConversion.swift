@@ -32,7 +32,7 @@ struct MovieConversion {
     private func copy(_ source: MovieSource) throws -> RenderedMedia? {
         let scan = source.scan
         guard rendition.copiesVideo, scan.videoScan.hiding != .middle, scan.videoScan.validDecodingTimes != nil,
-            scan.videoScan.bytes < rendition.bytesMax
+            scan.videoScan.bytes < rendition.bytesMax, scan.parameterSets?.isCopyable ?? true
         else { return nil }
         let target = MovieByteTarget(scan, rendition)
         // Bounded: floating point.

@@ -31,6 +31,9 @@ struct MoviePassResult {
     /// Final state of the rate controller, if video was encoded.
     var rateController: RateController?
     var videoBytes = 0
+    /// Packets of the video, and seconds of the audio, that did not decode.
+    var undecodablePackets = 0
+    var undecodableSeconds = 0.0
 }
 
 /// Writes the movie once, from the first packet to the last.
@@ -93,7 +96,10 @@ struct MoviePass {
     private func copied(
         _ stream: StreamDescription, _ scan: StreamScan, _ plan: MoviePlan, _ movie: OpenMovie, _ muxer: Muxer
     ) throws -> CopiedTrack {
-        let track = try CopiedTrack(stream, of: movie, scan: scan, timeline: source.scan.timeline, muxer: muxer)
+        let track = try CopiedTrack(
+            stream, of: movie, scan: scan, timeline: source.scan.timeline,
+            configuration: stream.kind == .video ? source.scan.parameterSets?.completedConfiguration : nil,
+            muxer: muxer)
         track.cut = plan.cut ?? .infinity
         return track
     }
@@ -128,8 +134,11 @@ struct MoviePass {
                 written.duration = videoTrack.writer.end
                 written.rateController = videoTrack.writer.rateController
                 written.videoBytes = videoTrack.writer.bytesWritten
+                written.undecodablePackets = videoTrack.undecodablePackets
                 if videoTrack.isStopped { written.stoppedAt = videoTrack.writer.end }
-            case let audio as EncodedAudioTrack: written.duration = max(written.duration, audio.end)
+            case let audio as EncodedAudioTrack:
+                written.duration = max(written.duration, audio.end)
+                written.undecodableSeconds = audio.undecodableSeconds
             default:
                 if track.source == scan.audio?.index, written.stoppedAt == nil {
                     let end = scan.audioScan?.end.map(scan.timeline.output) ?? 0
@@ -196,8 +205,9 @@ struct PassMonitor: Sendable {
     /// Part of the movie before which the pace is not reliable, and after which a restart saves no time.
     private static let earliest = 0.04
     private static let latest = 0.35
-    /// Seconds of work before which the pace is not reliable.
-    private static let secondsMin = 0.4
+    /// Seconds of work over which the pace is measured. A pass is given up after two such periods in a row: a machine
+    /// that was slow for half a second need not stay slow.
+    private static let windowSeconds = 0.4
     /// Seconds reserved for the index, the answer, and a busy machine.
     private static let reserve = 0.15
     /// Safety factor for the encoding time of frames that the encoder still holds.
@@ -212,6 +222,9 @@ struct PassMonitor: Sendable {
     private let canRestart: Bool
     /// Measured seconds to encode one frame.
     private let encodeSecondsPerFrame: Double
+    /// Where the current measurement began, in seconds of the movie and of work.
+    private var window: (share: Double, time: Double)
+    private var isBehind = false
 
     init(_ clock: WorkClock, end: Double, encodeSecondsPerFrame: Double, canRestart: Bool) {
         self.encodeSecondsPerFrame = encodeSecondsPerFrame
@@ -219,17 +232,29 @@ struct PassMonitor: Sendable {
         self.end = end
         self.canRestart = canRestart
         start = clock.secondsSpent
+        window = (0, start)
     }
 
-    func check(at writer: VideoWriter, time: Double) -> Status {
+    mutating func check(at writer: VideoWriter, time: Double) -> Status {
+        check(framesSent: writer.framesSent, framesWritten: writer.framesWritten, time: time)
+    }
+
+    /// - Parameter time: Seconds of the movie encoded so far.
+    mutating func check(framesSent: Int, framesWritten: Int, time: Double) -> Status {
         let spent = clock.secondsSpent - start
         let left = clock.secondsLeft
-        let pace = min(encodeSecondsPerFrame * Self.caution, spent / Double(max(1, writer.framesSent)))
-        let held = Double(writer.framesSent - writer.framesWritten)
+        let pace = min(encodeSecondsPerFrame * Self.caution, spent / Double(max(1, framesSent)))
+        let held = Double(framesSent - framesWritten)
         if left < Self.reserve + held * pace { return .late }
         let share = end > 0 ? time / end : 1
-        guard canRestart, spent > Self.secondsMin, (Self.earliest...Self.latest).contains(share) else { return .fine }
-        let rest = spent / share - spent
-        return rest > left * Self.patience ? .behind(rest / left) : .fine
+        let seconds = clock.secondsSpent - window.time
+        guard canRestart, seconds >= Self.windowSeconds else { return .fine }
+        let progress = max(share - window.share, 1e-6)
+        let rest = (1 - share) * seconds / progress
+        let wasBehind = isBehind
+        isBehind = rest > left * Self.patience
+        window = (share, clock.secondsSpent)
+        guard isBehind, wasBehind, (Self.earliest...Self.latest).contains(share) else { return .fine }
+        return .behind(rest / left)
     }
 }

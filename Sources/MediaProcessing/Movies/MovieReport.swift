@@ -39,6 +39,10 @@ struct MovieReport {
         var reductions = reductions
         reductions.recordLength(written.duration, of: source.scan.duration)
         if rendition.isRepair { reductions.recordRepair() }
+        reductions.record(
+            MediaLoss(
+                tracks: source.scan.omittedTracks, packets: written.undecodablePackets,
+                seconds: written.undecodableSeconds))
         var media = reductions.media(written, shape: shape, orientation: orientation)
         if case .movieTime(let time) = conversion.request.frameSelection {
             let position = source.scan.timeline.output(time)
@@ -61,7 +65,9 @@ struct QualityReductions {
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-    private var limit: String { "to fit \(bytesMax.grouped) bytes" }
+    /// Why something was reduced that both limits can reduce: not for its bytes if half of them are left.
+    private var limit: String { isByTime ? "because time ran short" : "to fit \(bytesMax.grouped) bytes" }
+    private var isByTime = false
 
     /// Records how the audio was written.
     mutating func record(audio: MoviePlan.Audio, full: AudioEncoderSettings?) {
@@ -75,6 +81,7 @@ struct QualityReductions {
     /// Records how the video was encoded.
     mutating func record(_ choice: MovieChoice, estimate: EncodeEstimate, written: MoviePassResult) {
         isDegraded = choice.isForcedByTime || written.stoppedAt != nil
+        isByTime = isDegraded && written.bytes < bytesMax / 2
         let why = choice.isForcedByTime ? "because time ran short" : limit
         if choice.shape != estimate.shape {
             reductions.append("the video was reduced to \(choice.shape.text) pixels \(why)")
@@ -112,6 +119,8 @@ struct QualityReductions {
                 PreparationWarning(.deadlineDegraded, "The movie is \(less) than requested, because time ran short."))
         }
     }
+
+    mutating func record(_ loss: MediaLoss) { warnings += loss.warnings }
 
     mutating func recordRepair() {
         warnings.append(

@@ -7,12 +7,16 @@ import SafeArithmetic
 struct MovieScan {
     let video: StreamDescription
     let videoScan: StreamScan
+    /// Parameter sets of the video in its sample entry and in its samples; nil for codecs without.
+    let parameterSets: ParameterSetScan?
     /// The audio stream that is kept: the first decodable one with samples.
     let audio: StreamDescription?
     let audioScan: StreamScan?
     let timeline: MovieTimeline
     /// Whether reading ended early with an error.
     let isBroken: Bool
+    /// Video and audio that the result does not have.
+    let omittedTracks: [OmittedTrack]
 
     static func read(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws -> MovieScan {
         guard let video = movie.video, video.isDecodable else {
@@ -26,8 +30,10 @@ struct MovieScan {
         }
         let audio = movie.audio.first { $0.isDecodable && reading.scans[$0.index]?.shown ?? 0 > 0 }
         return MovieScan(
-            video: video, videoScan: videoScan, audio: audio, audioScan: audio.flatMap { reading.scans[$0.index] },
-            timeline: reading.coverage(of: [video.index, audio?.index].compactMap { $0 }).timeline, isBroken: isBroken)
+            video: video, videoScan: videoScan, parameterSets: reading.parameterSets, audio: audio,
+            audioScan: audio.flatMap { reading.scans[$0.index] },
+            timeline: reading.coverage(of: [video.index, audio?.index].compactMap { $0 }).timeline, isBroken: isBroken,
+            omittedTracks: reading.omitted(from: movie, keeping: audio))
     }
 
     /// The pass over the packets.
@@ -37,10 +43,12 @@ struct MovieScan {
         private let clocks: [Int: (clock: FrameClock, stream: StreamDescription)]
         private var coverages: [Int: MovieCoverage] = [:]
         private(set) var scans: [Int: StreamScan] = [:]
+        private(set) var parameterSets: ParameterSetScan?
 
         init(_ movie: OpenMovie, _ video: StreamDescription, _ deadline: ContinuousClock.Instant) {
             self.movie = movie
             self.deadline = deadline
+            parameterSets = ParameterSetScan(video)
             clocks = Dictionary(
                 ([video] + movie.audio).map { ($0.index, (FrameClock(movie, $0), $0)) },
                 uniquingKeysWith: { first, _ in first })
@@ -65,6 +73,7 @@ struct MovieScan {
         private mutating func record(_ packet: Packet) {
             guard let (clock, stream) = clocks[packet.streamIndex] else { return }
             let isVideo = stream.kind == .video
+            if isVideo { parameterSets?.record(packet) }
             let presentation =
                 isVideo && movie.countsPackets && !clock.isKnown(packet)
                 ? nil : packet.presentationTimestamp
@@ -73,6 +82,16 @@ struct MovieScan {
             guard !packet.isDiscarded, let tick = presentation ?? packet.decodingTimestamp else { return }
             coverages[stream.index, default: MovieCoverage()].record(
                 start: clock.movieTime(ofTick: tick), duration: stream.timeBase.seconds(packet.duration))
+        }
+
+        /// Tracks with samples other than the video and the audio that is kept.
+        func omitted(from movie: OpenMovie, keeping audio: StreamDescription?) -> [OmittedTrack] {
+            var omitted: [OmittedTrack] = movie.otherVideos.map { OmittedTrack($0) }
+            for stream in movie.audio where stream.index != audio?.index {
+                guard let scan = scans[stream.index], scan.packets > 0 else { continue }
+                omitted.append(OmittedTrack(stream))
+            }
+            return omitted
         }
 
         func coverage(of streams: [Int]) -> MovieCoverage {

@@ -25,20 +25,24 @@ final class CopiedTrack: MovieTrack {
     private let clock: FrameClock
     private let decodingTimes: [Int64]?
     private let lastShown: Int?
+    private let isTransportStream: Bool
     private var position = 0
     private var end: Int64 = 0
     /// Time of the last audio packet written.
     private var latest: Int64?
 
-    init(_ stream: StreamDescription, of movie: OpenMovie, scan: StreamScan, timeline: MovieTimeline, muxer: Muxer)
-        throws
-    {
+    /// - Parameter configuration: Replaces an incomplete decoder configuration; nil keeps the source's.
+    init(
+        _ stream: StreamDescription, of movie: OpenMovie, scan: StreamScan, timeline: MovieTimeline,
+        configuration: [UInt8]? = nil, muxer: Muxer
+    ) throws {
         self.stream = stream
         self.scan = scan
         self.timeline = timeline
         self.muxer = muxer
         source = stream.index
-        target = try muxer.addStream(copyingFrom: movie.demuxer, stream.index)
+        target = try muxer.addStream(copyingFrom: movie.demuxer, stream.index, configuration: configuration)
+        isTransportStream = movie.demuxer.name == "mpegts"
         clock = FrameClock(movie, stream)
         origin = stream.timeBase.nearestTick(movie.origin)
         decodingTimes = stream.kind == .video ? scan.validDecodingTimes : nil
@@ -54,7 +58,9 @@ final class CopiedTrack: MovieTrack {
         defer { position += 1 }
         if case .tail(let first) = scan.hiding, position >= first { return }
         let copy = try packet.reference()
-        if packet.isCorrupt || isCut(packet) { return }
+        // A transport stream marks a frame beside a jump of a counter, even if no packet is missing: without the frame
+        // the following ones would not decode either.
+        if packet.isCorrupt && !isTransportStream || isCut(packet) { return }
         if stream.kind == .video { timeVideo(copy) } else { timeAudio(copy) }
         try muxer.write(copy, stream: target, timeBase: stream.timeBase)
     }
@@ -107,12 +113,14 @@ final class EncodedVideoTrack: MovieTrack {
     private let scan: MovieScan
     private let frames: TimedFrameDecoder
     private let normalizer: FrameNormalizer
-    private let watch: PassMonitor
+    private var watch: PassMonitor
     private let cut: Double
     private var rateLimiter: FrameRateLimiter
     private var lastTime = 0.0
 
     private(set) var isOver = false
+    /// Packets that did not decode.
+    var undecodablePackets: Int { frames.undecodablePackets }
     /// Whether encoding was stopped before the movie's end for lack of time.
     private(set) var isStopped = false
 
@@ -203,6 +211,9 @@ final class EncodedAudioTrack: MovieTrack {
 
     /// Seconds written.
     var end: Double { transcoder.secondsEncoded }
+
+    /// Seconds that did not decode, and are silent.
+    var undecodableSeconds: Double { transcoder.undecodableSeconds }
 
     /// Ends the audio where the video ended.
     func stop(at seconds: Double) { transcoder.stop(at: seconds, fading: 0) }

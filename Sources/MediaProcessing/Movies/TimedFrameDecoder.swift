@@ -15,6 +15,8 @@ final class TimedFrameDecoder {
 
     private let decoder: Decoder
     private var times: FrameTimes
+    /// Packets that did not decode.
+    private(set) var undecodablePackets = 0
 
     init(_ movie: OpenMovie, _ scan: MovieScan) throws {
         decoder = try readingMedia {
@@ -50,6 +52,7 @@ final class TimedFrameDecoder {
             return try decoder.send(packet)
         } catch {
             if error.isOutOfMemory { throw error.corrupt }
+            undecodablePackets = undecodablePackets.adding(clamping: 1)
             return true
         }
     }
@@ -63,6 +66,7 @@ final class TimedFrameDecoder {
                 if try decoder.receive(into: frame) != .frame { return false }
             } catch {
                 failures += 1
+                undecodablePackets = undecodablePackets.adding(clamping: 1)
                 if error.isOutOfMemory { throw error.corrupt }
                 if failures == Self.failuresMax { return false }
                 continue

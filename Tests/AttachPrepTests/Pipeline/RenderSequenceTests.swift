@@ -15,6 +15,7 @@ struct RenderSequenceTests {
         var media = InspectedMedia(format: format)
         (media.width, media.height, media.duration) = (640, 360, 10)
         var video = VideoStream(codec: codec, codecTag: "avc1", storedWidth: 640, storedHeight: 360)
+        (video.profile, video.pixelFormat) = ("High", "yuv420p")
         video.lastFrameTime = 9.96
         media.video = video
         return media

@@ -30,7 +30,9 @@ struct AcceptedTypesPlanTests {
     private func movie(_ format: MediaFormat, _ codec: String) -> InspectedMedia {
         var media = InspectedMedia(format: format)
         (media.width, media.height, media.duration) = (640, 360, 10)
-        media.video = VideoStream(codec: codec, codecTag: "", storedWidth: 640, storedHeight: 360)
+        var video = VideoStream(codec: codec, codecTag: "", storedWidth: 640, storedHeight: 360)
+        (video.profile, video.pixelFormat) = ("High", "yuv420p")
+        media.video = video
         return media
     }
 

@@ -26,6 +26,7 @@ struct DisplayRenditionTests {
         (media.width, media.height, media.duration) = (width, height, 10)
         var video = VideoStream(codec: "h264", codecTag: "avc1", storedWidth: width, storedHeight: height)
         video.frameRate = rate
+        (video.profile, video.pixelFormat) = ("High", "yuv420p")
         media.video = video
         media.audio = [AudioStream(codec: "aac", channels: 2, sampleRate: 48_000, bitRate: 64_000)]
         return media

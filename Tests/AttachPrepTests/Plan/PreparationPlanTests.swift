@@ -22,6 +22,7 @@ struct PreparationPlanTests {
         (media.width, media.height, media.duration, media.orientation) = (320, 240, 4, orientation)
         var video = VideoStream(codec: "h264", codecTag: "avc1", storedWidth: 320, storedHeight: 240)
         video.lastFrameTime = 3.96
+        (video.profile, video.pixelFormat) = ("High", "yuv420p")
         media.video = video
         return media
     }

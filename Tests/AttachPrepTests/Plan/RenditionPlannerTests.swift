@@ -14,6 +14,7 @@ struct RenditionPlannerTests {
         (media.width, media.height, media.duration) = (640, 360, 10)
         var video = VideoStream(codec: codec, codecTag: "", storedWidth: 640, storedHeight: 360)
         (video.lastFrameTime, video.frameRate) = (9.96, 25)
+        (video.profile, video.pixelFormat) = (codec == "hevc" ? "Main" : "High", "yuv420p")
         media.video = video
         media.audio = audio.map { [AudioStream(codec: $0, channels: 2, sampleRate: 48_000, bitRate: 64_000)] } ?? []
         change(&media)
@@ -51,9 +52,15 @@ struct RenditionPlannerTests {
     }
 
     @Test func `High-depth H.264 is encoded, high-depth HEVC is copied`() throws {
-        let deep = { (media: inout InspectedMedia) -> Void in media.video?.bitDepth = 10 }
-        #expect(try rendition(movie(.quickTime, "h264", change: deep)).copiesVideo == false)
-        #expect(try rendition(movie(.quickTime, "hevc", change: deep)).copiesVideo)
+        func copies(_ codec: String, _ profile: String) throws -> Bool {
+            let media = movie(.quickTime, codec) { media in
+                media.video?.profile = profile
+                media.video?.pixelFormat = "yuv420p10le"
+            }
+            return try rendition(media).copiesVideo
+        }
+        #expect(try !copies("h264", "High 10"))
+        #expect(try copies("hevc", "Main 10"))
     }
 
     @Test func `A video track over the size limit is not copied`() throws {
@@ -85,6 +92,15 @@ struct RenditionPlannerTests {
         (media.duration, media.audio) = (10, [AudioStream(codec: codec, channels: 2, sampleRate: 44_100)])
         let plan = PreparationPlan(media: media, bytes: 1000, request: request())
         #expect(plan.conversion?.attachment == .audio(AudioRendition(bytesMax: 5_000_000, copies: copies)))
+    }
+
+    @Test func `An MP3 whose tags are too large is copied without them`() {
+        var media = InspectedMedia(format: .mp3)
+        media.duration = 4
+        media.audio = [AudioStream(codec: "mp3", channels: 2, sampleRate: 44_100, bitRate: 128_000)]
+        let plan = PreparationPlan(media: media, bytes: 6_065_234, request: request())
+        #expect(plan.outcome == .shrunk)
+        #expect(plan.conversion?.attachment == .audio(AudioRendition(.mp3, bytesMax: 5_000_000, copies: true)))
     }
 
     @Test(arguments: [MediaFormat.webp, .png, .avif]) func `Animated images become GIF`(format: MediaFormat) {

@@ -11,6 +11,7 @@ struct ThumbnailPredictionTests {
         (media.width, media.height, media.duration) = (320, 240, 4)
         var video = VideoStream(codec: "h264", codecTag: "avc1", storedWidth: 320, storedHeight: 240)
         video.lastFrameTime = 3.96
+        (video.profile, video.pixelFormat) = ("High", "yuv420p")
         media.video = video
         return media
     }

@@ -1,4 +1,5 @@
 import RichPush
+import Synchronization
 import Testing
 
 @testable import AttachPrepModel
@@ -39,39 +40,94 @@ import Testing
     }
 }
 
+/// Encoding of audio at given speeds, on a clock of its own.
 @Suite struct AudioPaceMonitorTests {
-    /// A clock whose aim is the given number of seconds from now.
-    private func clock(aimingAt seconds: Double) -> WorkClock {
-        let now = ContinuousClock.now
-        return WorkClock(start: now - .seconds(90), aim: now + .seconds(seconds), deadline: now + .seconds(2_000))
+    /// A clock that moves only when a test moves it.
+    private final class ManualTime: Sendable {
+        private let offset = Mutex(Duration.zero)
+        private let origin = ContinuousClock.now
+
+        func pass(_ seconds: Double) { offset.withLock { $0 += .seconds(seconds) } }
+
+        /// A clock whose aim is in so many seconds.
+        func clock(aimingAt seconds: Double) -> WorkClock {
+            WorkClock(
+                start: origin, aim: origin + .seconds(seconds), deadline: origin + .seconds(seconds * 2),
+                now: { [self] in origin + offset.withLock { $0 } })
+        }
     }
 
-    @Test func `Nothing is cut when there is enough time`() throws {
-        var pace = AudioPaceMonitor(clock: clock(aimingAt: 1_000), seconds: 10)
-        #expect(try pace.earlierEnd(after: 1) == nil)
-        #expect(!pace.isCut)
+    /// What became of the audio.
+    private struct Course: Equatable {
+        var end: Double?
+        var restarted = false
+        var spent = 0.0
     }
 
-    @Test func `The audio ends at the current position when time has run out`() throws {
-        var pace = AudioPaceMonitor(clock: clock(aimingAt: -1), seconds: 1_000)
-        #expect(try pace.earlierEnd(after: 30) == 30)
-        #expect(pace.isCut)
+    /// - Parameter speed: Seconds of audio per second of work, by the seconds that have passed.
+    private func course(
+        of seconds: Double, within budget: Double, isQuick: Bool = true, speed: (Double) -> Double
+    ) throws -> Course {
+        let time = ManualTime()
+        let clock = time.clock(aimingAt: budget)
+        var pace = AudioPaceMonitor(clock: clock, seconds: seconds, isQuick: isQuick)
+        var (course, done) = (Course(), 0.0)
+        while done < min(seconds, course.end ?? .infinity) {
+            // A packet.
+            done += 0.025
+            time.pass(0.025 / speed(clock.secondsSpent))
+            switch try pace.decision(after: done) {
+            case .asBefore: break
+            case .whole: course.end = nil
+            case .end(let end): course.end = end
+            case .restart:
+                course.restarted = true
+                course.spent = clock.secondsSpent
+                return course
+            }
+        }
+        course.spent = clock.secondsSpent
+        #expect(pace.isCut == (course.end != nil))
+        return course
+    }
+
+    @Test func `Audio is complete when the machine is slow for half a second, then fast`() throws {
+        for isQuick in [true, false] {
+            let course = try course(of: 300, within: 8, isQuick: isQuick) { $0 < 0.5 ? 2 : 100 }
+            #expect(course.end == nil && !course.restarted && course.spent < 8)
+        }
+    }
+
+    @Test func `Audio is cut when the machine stays slow, and uses the time`() throws {
+        let course = try course(of: 300, within: 8) { _ in 20 }
+        let end = try #require(course.end)
+        #expect(end > 150 && end <= 160)
+        #expect(course.spent > 7.5 && course.spent <= 8)
+    }
+
+    @Test func `Audio is cut in time when the machine becomes slow`() throws {
+        let course = try course(of: 300, within: 8) { $0 < 2 ? 60 : 10 }
+        #expect(try #require(course.end) > 170)
+        #expect(course.spent <= 8.1)
+    }
+
+    @Test func `The faster coder begins while it can still encode all of the audio`() throws {
+        let course = try course(of: 300, within: 8, isQuick: false) { _ in 30 }
+        #expect(course.restarted)
+        #expect(300 / 60 <= 8 - course.spent && course.spent > 2)
+    }
+
+    @Test func `A machine that is too slow for both coders gets the faster one`() throws {
+        let course = try course(of: 3_000, within: 8, isQuick: false) { _ in 30 }
+        #expect(course.restarted && course.spent < 2.7)
     }
 
     @Test func `Half a second of a long source is not delivered`() {
-        var pace = AudioPaceMonitor(clock: clock(aimingAt: -1), seconds: 1_000)
-        let error = #expect(throws: AttachPrepError.self) { try pace.earlierEnd(after: 0.5) }
+        let error = #expect(throws: AttachPrepError.self) { try course(of: 1_000, within: 1) { _ in 0.5 } }
         #expect(error?.code == .deadlineExceeded)
     }
 
     @Test func `A short source is delivered completely`() throws {
-        var pace = AudioPaceMonitor(clock: clock(aimingAt: -1), seconds: 0.6)
-        #expect(try pace.earlierEnd(after: 0.6) == nil)
-    }
-
-    @Test func `The clock is not read for every packet`() throws {
-        var pace = AudioPaceMonitor(clock: clock(aimingAt: -1), seconds: 1_000)
-        #expect(try pace.earlierEnd(after: 30) == 30)
-        #expect(try pace.earlierEnd(after: 30.1) == nil)
+        #expect(try course(of: 0.6, within: 0.1) { _ in 1 }.end == nil)
     }
 }

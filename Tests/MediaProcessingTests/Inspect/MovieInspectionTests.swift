@@ -305,4 +305,55 @@ import Testing
         #expect(orientation(ofDisplayMatrix: matrix(0, 0, 0, 0)) == .upright)
         #expect(orientation(ofDisplayMatrix: matrix(.min, 0, 0, .min)) == .rotated180)
     }
+
+    // MARK: Two readers of one file
+
+    private func constantMP3() throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: GeneratedMedia.numbered("tags.mp3", "-vn -c:a libmp3lame -b:a 128k")))
+    }
+
+    @Test(arguments: ["lyrics", "id3"]) func `Tags after the last frame of an MP3 are no damage`(kind: String) throws {
+        var tags = Array("LYRICSBEGIN[00:01]hello\r\nLYRICSEND".utf8)
+        tags += Array("TAG".utf8) + [UInt8](repeating: 0x62, count: 125)
+        if kind == "id3" {
+            // Bytes of a picture that look like the beginnings of frames.
+            let picture = MediaBytes.repeated([0xFF, 0xFB, 0x90, 0x64], 1_000)
+            tags = Array("ID3".utf8) + [4, 0, 0, 0, 0, 0x1F, 0x20] + picture
+        }
+        let media = try inspect(GeneratedMedia.file("tags.mp3", bytes: constantMP3() + tags), as: .mp3)
+        #expect(media.damage == nil && abs((media.duration ?? 0) - 5) < 0.1)
+    }
+
+    @Test(arguments: [1, 2, 3]) func `A WAV that ends inside a sample is intact`(missing: Int) throws {
+        var bytes = [UInt8](try Data(contentsOf: GeneratedMedia.numbered("part.wav", "-vn -ac 2 -bitexact")))
+        let data = try #require(bytes.firstRange(of: Array("data".utf8))).upperBound
+        bytes.removeLast(missing)
+        bytes.replaceSubrange(data..<data + 4, with: MediaBytes.littleEndian(bytes.count - data - 4, 4))
+        bytes.replaceSubrange(4..<8, with: MediaBytes.littleEndian(bytes.count - 8, 4))
+        #expect(try inspect(GeneratedMedia.file("part.wav", bytes: bytes)).damage == nil)
+    }
+
+    @Test func `A group of frames that an edit list hides is no damage`() throws {
+        let source = try GeneratedMedia.numbered(
+            "hidden.mp4", "-c:v libx264 -pix_fmt yuv420p -g 25 -sc_threshold 0 -bf 0 -an")
+        var bytes = [UInt8](try Data(contentsOf: source))
+        // The edit ends where the last group begins.
+        let list = try #require(bytes.firstRange(of: Array("elst".utf8))).upperBound
+        bytes.replaceSubrange(list + 8..<list + 12, with: MediaBytes.bigEndian(4_000, 4))
+        let media = try inspect(GeneratedMedia.file("hidden.mp4", bytes: bytes))
+        #expect(media.damage == nil && abs((media.duration ?? 0) - 4) < 0.05)
+    }
+
+    @Test func `Whether H.264 needs its first packet is known before a frame is decoded`() throws {
+        for (pixels, isNeeded) in [("yuv444p", true), ("yuv420p", false)] {
+            let file = try GeneratedMedia.numbered("first.mp4", "-t 1 -c:v libx264 -pix_fmt \(pixels) -an")
+            let stream = try withDescriptor(file) {
+                try OpenMovie.open(
+                    $0, format: nil, isRecognized: true, isForValidation: true, deadline: .now + .seconds(60)
+                ).video
+            }
+            #expect(stream?.pixelFormat == nil)
+            #expect(try FrameSearch.needsFirstPacket(#require(stream)) == isNeeded)
+        }
+    }
 }
