@@ -151,7 +151,8 @@ public final class AttachmentPreparer: Sendable {
             let localState = states.compactMap(\.self).joined(separator: " ")
             let identity = try RequestIdentity(request, localState: localState.isEmpty ? nil : localState)
             var preparation = PreparationPipeline(
-                request: request, identity: identity, location: location, dependencies: dependencies,
+                request: request, identity: identity, location: location,
+                dependencies: dependencies.sharing(task.share),
                 output: configuration.output, logger: task.logger ?? logger)
             preparation.folder = task.folder
             preparation.onFiles = task.onFiles

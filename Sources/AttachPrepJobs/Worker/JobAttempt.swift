@@ -2,6 +2,7 @@ public import AttachPrep
 public import AttachPrepModel
 import FoundationEssentials
 import Logging
+import MediaEngine
 import RichPush
 import SafeArithmetic
 
@@ -115,6 +116,19 @@ extension ClaimedJob {
     var id: JobID { job.id }
 }
 
+extension MediaShare {
+    init(_ job: ClaimedJob) {
+        let priority: Priority =
+            switch job.request.jobOptions.priority {
+            case .high: .high
+            case .normal: .normal
+            case .bulk: .bulk
+            }
+        let host = (try? WebAddress(job.request.source))?.host.lowercased()
+        self.init(caller: job.job.origin.caller ?? "", host: host ?? "", priority: priority)
+    }
+}
+
 extension Manifest {
     /// Duration of the work in seconds.
     var seconds: Double { timings.total / 1000 }
@@ -128,6 +142,7 @@ extension JobAttempt {
         var task = PreparationTask(job.request)
         task.folder = folder
         task.logger = logger
+        task.share = MediaShare(job)
         task.validators = validators
         task.onWaiting = activity
         if let upload { task.localFile = try await path(of: upload) }
