@@ -7,7 +7,7 @@ DESTDIR ?=
 # For building and the demo: the C libraries, what SwiftPM needs for linking beside the Swift toolchain, git and
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
-    libjpeg62-turbo-dev libspng-dev libwebp-dev libjxl-dev libxml2-dev \
+    libjpeg62-turbo-dev libspng-dev libwebp-dev \
     libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
     zlib1g-dev libdeflate-dev git ca-certificates python3
 # For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,
@@ -48,7 +48,7 @@ swift_test := tools/tests --disable-xctest --no-parallel
 .PHONY: help deps deps-test deps-packages deb dist test-packages release-build \
     build demo test lint check docs docs-update docs-check screenshot \
     test-long test-hostile test-asan test-tsan fuzz fuzz-ci install client docc test-app \
-    bench bench-on-time bench-sandbox bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign \
+    bench bench-on-time bench-sandbox bench-memory bench-service bench-scale bench-calls bench-campaign \
     bench-budget bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
 
 help: ## List the targets
@@ -226,9 +226,6 @@ bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s 
 
 bench-sandbox: build ## Measure what the sandbox of the media processes costs
 	Benchmarks/sandbox
-
-# The former name.
-bench-walls: bench-sandbox
 
 bench-memory: build ## Prepare a thousand mixed files and measure how memory grows
 	Benchmarks/flat-memory

@@ -1,5 +1,4 @@
 import FuzzSupport
-import JXL
 import ParserSupport
 import RichPush
 
@@ -43,7 +42,6 @@ import RichPush
             Invariant.hold(count >= 0, "no count is negative")
             return count
         },
-        jpegXL,
     ]
 
     private static func check(_ frames: Int, of bytes: Int, in window: ByteWindow) {
@@ -68,22 +66,6 @@ import RichPush
             let wanted = frame.pixels.enumerated().filter { $0.offset % 4 < samples }.map(\.element)
             Invariant.hold(rows == wanted, "frame \(number) is the same both ways")
         }
-    }
-
-    /// Every frame that the layers announce is decoded in the size of the header.
-    private static func jpegXL(_ window: ByteWindow) throws -> AnyHashable {
-        let deadline = ContinuousClock.now + .seconds(60)
-        let frames = try JPEGXLFrames.parse(window, deadline: deadline)
-        let count = frames.delaysMilliseconds.count
-        Invariant.hold((1...Limits.animationFramesMax).contains(count), "frames are bounded")
-        checkTime(frames.duration, frames.loopCount)
-        guard frames.header.frameBytes * count <= 1_000_000 else { return frames }
-        let pixels = try JPEGXLPixels(window, deadline: deadline)
-        for _ in 0..<count {
-            guard let frame = try pixels.next() else { break }
-            Invariant.hold(frame.count == frames.header.width * frames.header.height * 4, "frames have one size")
-        }
-        return frames
     }
 
     private static func frames(_ window: ByteWindow) throws -> AnyHashable {

@@ -143,15 +143,8 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
             return .answer(
                 .inspected(media, EarlyRender(request: render, media: rendered(render, outputs))))
         case .render(let request): return .answer(.rendered(rendered(request, outputs)))
-        case .join: return .answer(.joined(joined()))
-        case .readPage:
-            return .answer(.page(PageLinks(base: nil, links: [PageLink(.ogImage, "a\(input.byte())")])))
         case .describe: return .answer(.described(EngineDescription(libraries: [], abilities: [])))
         }
-    }
-
-    private func joined() -> JoinedMedia {
-        JoinedMedia(bytes: Int(input.byte()), duration: Double(input.byte()), format: "h264 64x48")
     }
 
     private func inspected() -> InspectedMedia {

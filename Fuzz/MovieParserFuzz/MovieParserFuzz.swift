@@ -25,8 +25,6 @@ import ParserSupport
         { try done(MPEGVideoValidator.check($0)) },
         { try units("h264", $0) },
         { try units("hevc", $0) },
-        { try done(RealMediaValidator.check($0)) },
-        { try done(MonkeysAudioValidator.check($0)) },
     ]
 
     /// Uses unit lengths of two bytes, so that small inputs have several units.

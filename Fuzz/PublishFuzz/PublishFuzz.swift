@@ -2,16 +2,15 @@ import FuzzSupport
 
 @testable import AttachPrep
 
-/// Fuzzes the parsing of S3 responses, AWS profile files and netrc files.
+/// Fuzzes the parsing of S3 responses and AWS profile files.
 @main enum PublishFuzz {
     static func main() {
         FuzzTarget.run { input in
             var input = input
-            switch input.byte() % 4 {
+            switch input.byte() % 3 {
             case 0: checkAnswer(input.rest())
             case 1: checkText(input.text())
-            case 2: checkProfiles(input.text())
-            default: checkNetrc(input.text())
+            default: checkProfiles(input.text())
             }
         }
     }
@@ -31,15 +30,6 @@ import FuzzSupport
         // Compared as bytes: Swift joins a combining mark with a preceding bracket into one Character.
         let read = XMLText.first("ETag", in: element).map { Array($0.utf8) }
         Invariant.hold(read == Array(text.utf8), "a text that was written reads the same: \(text)")
-    }
-
-    private static func checkNetrc(_ text: String) {
-        guard let file = try? NetrcFile(text) else { return }
-        for host in ["a", "cdn.example"] {
-            let value = file.authorization(for: host) ?? "Basic "
-            Invariant.hold(value.hasPrefix("Basic ") && !value.contains(where: \.isNewline), "a header is one line")
-        }
-        Invariant.hold((try? NetrcFile("# x\n" + text)) == file, "a comment changes nothing")
     }
 
     private static func checkProfiles(_ text: String) {

@@ -146,10 +146,7 @@ public final class AttachmentPreparer: Sendable {
             let location =
                 try task.localFile.map { .file($0) }
                 ?? SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
-            let candidates = try candidates(of: request, location, task.fallbackFiles)
-            let states = candidates.isEmpty ? [location.localState()] : candidates.map { $0.location.localState() }
-            let localState = states.compactMap(\.self).joined(separator: " ")
-            let identity = try RequestIdentity(request, localState: localState.isEmpty ? nil : localState)
+            let identity = try RequestIdentity(request, localState: location.localState())
             var preparation = PreparationPipeline(
                 request: request, identity: identity, location: location,
                 dependencies: dependencies.sharing(task.share),
@@ -157,27 +154,9 @@ public final class AttachmentPreparer: Sendable {
             preparation.folder = task.folder
             preparation.onFiles = task.onFiles
             preparation.validators = task.validators
-            preparation.onWaiting = task.onWaiting
-            preparation.candidates = candidates
-            if !candidates.isEmpty { preparation.tried = [] }
             return .success(preparation)
         } catch {
             return .failure(Manifest(rejecting: request, error))
-        }
-    }
-
-    /// The sources of a request with fallbacks; empty for a single one.
-    private func candidates(
-        of request: AttachmentRequest, _ first: SourceLocation, _ files: [String: String] = [:]
-    ) throws -> [SourceCandidate] {
-        let alternatives = request.alternatives
-        guard alternatives.count > 1 else { return [] }
-        return try alternatives.enumerated().map { number, one in
-            let file = files[one.source].map { SourceLocation.file($0) }
-            return SourceCandidate(
-                request: one,
-                location: number == 0
-                    ? first : try file ?? SourceLocation(one.source, allowsFiles: configuration.allowsLocalFiles))
         }
     }
 
@@ -190,10 +169,9 @@ public final class AttachmentPreparer: Sendable {
         do {
             try request.validate()
             let location = try SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
-            let alone = [SourceCandidate(request: request, location: location)]
-            let candidates = try candidates(of: request, location)
-            return await SourceInspection.run(
-                candidates.isEmpty ? alone : candidates, dependencies: dependencies, logger: logger)
+            return await SourceInspection(
+                request: request, location: location, dependencies: dependencies, logger: logger
+            ).run()
         } catch {
             return InspectionReport(rejecting: request.source, error)
         }

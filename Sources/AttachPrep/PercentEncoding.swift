@@ -20,7 +20,7 @@ package enum PercentEncoding {
     }
 
     /// Decodes a text, and keeps percent signs that two digits do not follow.
-    static func decodedLeniently(_ text: String) -> String {
+    package static func decodedLeniently(_ text: String) -> String {
         String(decoding: bytes(text, keepsMalformed: true) ?? [], as: UTF8.self)
     }
 

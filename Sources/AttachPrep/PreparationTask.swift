@@ -11,17 +11,12 @@ public struct PreparationTask: Sendable {
     public var folder: String?
     /// The path of an uploaded file that is used instead of the request's source.
     public var localFile: String?
-    /// The paths of uploaded files that are used instead of fallbacks of the request, by fallback.
-    public var fallbackFiles: [String: String] = [:]
     /// Whose work it is, for its share of the media slots.
     public var share = MediaShare()
     /// Validators of the version fetched before; the server is then asked whether there is a newer one.
     public var validators: SourceValidators?
     /// Called with the manifest and the path of the folder with its files, before they are published.
     public var onFiles: (@Sendable (Manifest, String) async -> Void)?
-    /// Called with true when the download begins to wait for a source that does not exist yet, and with false when
-    /// bytes of it are received or the wait ends otherwise: work that waits need not count as work.
-    public var onWaiting: (@Sendable (Bool) -> Void)?
     /// The logger of this request; nil uses the preparer's.
     public var logger: Logger?
 

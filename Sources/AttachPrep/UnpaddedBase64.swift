@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Base64 without padding (RFC 4648), as in tokens of URLs and in Matrix.
+/// URL-safe base64 without padding (RFC 4648, 5), as in tokens of URLs.
 package enum UnpaddedBase64 {
     /// The URL-safe text of bytes.
     package static func urlSafe(_ bytes: [UInt8]) -> String {
@@ -9,13 +9,11 @@ package enum UnpaddedBase64 {
     }
 
     /// Decodes strictly: no padding, no other characters, no bits after the last byte.
-    ///
-    /// - Parameter isURLSafe: Whether the text has "-" and "_" in place of "+" and "/".
-    package static func bytes(_ text: String, count: Int, isURLSafe: Bool) -> [UInt8]? {
+    package static func bytes(_ text: String, count: Int) -> [UInt8]? {
         // Bounded: texts and their lengths.
         guard text.utf8.count == (count * 4 + 2) / 3, !text.utf8.contains(UInt8(ascii: "=")) else { return nil }
-        if isURLSafe, text.contains("+") || text.contains("/") { return nil }
-        let plain = isURLSafe ? text.replacing("-", with: "+").replacing("_", with: "/") : text
+        guard !text.contains("+"), !text.contains("/") else { return nil }
+        let plain = text.replacing("-", with: "+").replacing("_", with: "/")
         let padded = plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)  // Bounded: texts.
         guard let data = Data(base64Encoded: padded), data.count == count, data.base64EncodedString() == padded
         else { return nil }

@@ -5,6 +5,7 @@ import AttachPrepPages
 import AttachPrepService
 import FoundationEssentials
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 /// `attachprep batch LIST`
@@ -195,6 +196,11 @@ enum BatchList {
         // A movie given by mistake would be thousands of sources that do not exist.
         if bytes.contains(0) {
             throw ValidationError("The list \(path) is not text; to prepare the file itself, use attachprep prepare.")
+        }
+        guard CombiningMarks.areBounded(in: bytes) else {
+            throw ValidationError(
+                "The list \(path) has more than \(CombiningMarks.runMax) combining marks on one character; "
+                    + "remove them.")
         }
         return lines(bytes)
     }

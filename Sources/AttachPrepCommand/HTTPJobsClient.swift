@@ -120,7 +120,8 @@ struct HTTPJobsClient: JobsClient {
         }
         guard 200..<300 ~= answer.status else { throw Self.problem(answer) }
         do {
-            return try JSONDecoder().decode(Answer.self, from: Data(answer.body))
+            return try ForeignJSON.decode(
+                Answer.self, from: answer.body, valuesMax: Limits.serviceAnswerBytesMax)
         } catch {
             throw AttachPrepError(
                 .internal, "The server at \(RedactedURL.redact(url)) is not an attachprep service; check --url.",
@@ -135,7 +136,7 @@ struct HTTPJobsClient: JobsClient {
 
     /// The error of a problem response (RFC 9457).
     private static func problem(_ answer: HTTPClientResponse) -> AttachPrepError {
-        guard let problem = try? JSONDecoder().decode(ProblemResponse.self, from: Data(answer.body)) else {
+        guard let problem = try? ForeignJSON.decode(ProblemResponse.self, from: answer.body) else {
             return AttachPrepError(.internal, "The service responded with HTTP status \(answer.status).")
         }
         return AttachPrepError(problem.code, problem.detail)

@@ -212,9 +212,7 @@ enum JobTable {
 
     private static func row(_ job: Job) -> [StyledText] {
         let failure = job.error.map { StyledText($0.code.rawValue, .bad) }
-        let outcome =
-            job.result.map { StyledText($0.outcome.rawValue, TerminalStyle($0.outcome)) }
-            ?? job.partial.map { _ in StyledText("partial") }
+        let outcome = job.result.map { StyledText($0.outcome.rawValue, TerminalStyle($0.outcome)) }
         return [
             StyledText(job.id.text), StyledText(job.state.rawValue, TerminalStyle(job.state)),
             StyledText("\(job.attempts)"), StyledText(Timestamp.text(job.createdAt), .dim),
@@ -266,22 +264,10 @@ struct JobRow {
             lines += result.reasons.map { ("why", $0) }
             if let file = result.attachment { lines.append(("attachment", Self.text(file))) }
         }
-        lines += partialLines
         if let error = job.error { lines.append(("error", "\(error.code.rawValue): \(error.message)")) }
         lines += log.map { ("log", "\(Timestamp.text($0.date)) \($0.level) \($0.text)") }
         let display = StandardStreams.output
         return lines.map { display.paragraph(style($0.0, $0.1)) }.joined(separator: "\n")
-    }
-
-    /// What was reported while the job still waited for its source: its file, its source and the time.
-    private var partialLines: [(String, String)] {
-        guard let partial = job.partial.flatMap({ ManifestPartialResult($0) }) ?? job.result?.partialResult else {
-            return []
-        }
-        return [
-            ("partial", Self.text(partial.attachment)),
-            ("", "of \(partial.source), reported \(partial.reportedAt)"),
-        ]
     }
 
     private static func text(_ file: ManifestFile) -> String {

@@ -9,6 +9,8 @@ import RichPush
 struct PayloadOutput: CommandResult {
     /// JSON, printed as it is.
     var json: String?
+    /// Whether `json` is the payload to send, whose bytes are counted: no line end is added to it.
+    var isPayload = false
     var lines: [StyledText] = []
     /// Code and sentence of each warning or error.
     var notes: [String] = []
@@ -26,7 +28,7 @@ struct PayloadOutput: CommandResult {
     func show() {
         let prefix = line.map { "line \($0): " } ?? ""
         for note in notes { StandardStreams.printNote("attachprep: \(prefix)\(note.escapingControls)") }
-        if let json { StandardStreams.result(json) }
+        if let json { StandardStreams.payload(json, isLine: !isPayload || line != nil) }
         if !lines.isEmpty { StandardStreams.result(lines) }
     }
 }
@@ -62,7 +64,7 @@ struct PayloadOutputFormatter: Sendable {
         let bytes = format == .json ? try result.json() : result.payload
         let text = String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
         return PayloadOutput(
-            json: text, notes: result.warnings.map { "\($0.code.rawValue): \($0.message)" },
+            json: text, isPayload: format == .text, notes: result.warnings.map { "\($0.code.rawValue): \($0.message)" },
             isFailure: !result.isComplete)
     }
 

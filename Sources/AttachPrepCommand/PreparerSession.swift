@@ -5,14 +5,13 @@ import AttachPrepService
 import FoundationEssentials
 import Logging
 import RichPush
-import Synchronization
 
 /// The preparer of a command, with concurrent processing of its sources.
 struct PreparerSession: Sendable {
     let preparer: AttachmentPreparer
     /// The output folder shown with results; nil if they are published to a bucket and shown by URL.
     let outputFolder: String?
-    private let gate: WorkGate
+    private let concurrency: Int
     /// Nil unless the environment configures traces.
     private let tracing: ProcessTracing?
 
@@ -39,7 +38,7 @@ struct PreparerSession: Sendable {
             StandardStreams.error(error.message)
             throw ExitCodeError.someRejected
         }
-        gate = WorkGate(machine.concurrency)
+        concurrency = machine.concurrency
     }
 
     /// Ends media processes and connections, and sends the remaining spans.
@@ -80,7 +79,6 @@ struct PreparerSession: Sendable {
 
     func prepared(_ request: AttachmentRequest, _ collector: ReportCollector.Slot?) async -> Manifest {
         var task = PreparationTask(request)
-        task.onWaiting = { [gate] in gate.waits($0) }
         if let collector, !preparer.keepsFolders {
             // Collects the files before they are published and deleted here.
             task.onFiles = { await collector.store($0, in: $1, preparer) }
@@ -104,26 +102,23 @@ struct PreparerSession: Sendable {
     }
 
     /// Processes items concurrently and shows each result, in the order of the items or as they finish.
-    ///
-    /// An item whose source does not exist yet lets another one be processed while it waits.
     func each<Item: Sendable, Result: CommandResult>(
         _ items: [Item], inOrder: Bool, work: @escaping @Sendable (Item) async -> Result,
         show: @escaping @Sendable (Result) -> Void
     ) async -> End {
-        await withTaskGroup(of: (Int, Result)?.self) { group in
+        await withTaskGroup(of: (Int, Result).self) { group in
             var end = End()
             var shown = OrderedResults<Result>(inOrder: inOrder)
             var next = 0
-            while next < min(gate.slots + Limits.sourcesWaitingMax, items.count) {
-                add(items, next, work, to: &group)
+            while next < min(concurrency, items.count) {
+                Self.add(items, next, work, to: &group)
                 next += 1
             }
-            for await ended in group {
-                guard let (index, result) = ended else { continue }
+            for await (index, result) in group {
                 if result.isFailure { end.failures += 1 }
                 for ready in shown.add(result, at: index) { show(ready) }
                 guard next < items.count, !Task.isCancelled else { continue }
-                add(items, next, work, to: &group)
+                Self.add(items, next, work, to: &group)
                 next += 1
             }
             end.isCancelled = Task.isCancelled
@@ -131,66 +126,12 @@ struct PreparerSession: Sendable {
         }
     }
 
-    private func add<Item: Sendable, Result: Sendable>(
+    private static func add<Item: Sendable, Result: Sendable>(
         _ items: [Item], _ index: Int, _ work: @escaping @Sendable (Item) async -> Result,
-        to group: inout TaskGroup<(Int, Result)?>
+        to group: inout TaskGroup<(Int, Result)>
     ) {
         let item = items[index]
-        group.addTask { [gate] in
-            await gate.enter()
-            defer { gate.leave() }
-            // What has not begun when the command is interrupted is left out.
-            return Task.isCancelled ? nil : (index, await work(item))
-        }
-    }
-}
-
-/// Limits how many items are worked on at a time; those whose source does not exist yet do not count.
-final class WorkGate: Sendable {
-    private struct State {
-        /// Negative when items that had waited went on while all slots were taken.
-        var free: Int
-        var queue: [CheckedContinuation<Void, Never>] = []
-    }
-
-    let slots: Int
-    private let state: Mutex<State>
-
-    init(_ slots: Int) {
-        self.slots = slots
-        state = Mutex(State(free: slots))
-    }
-
-    /// Waits for a slot, in order of arrival.
-    func enter() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.free > 0 else {
-                    state.queue.append(continuation)
-                    return false
-                }
-                state.free -= 1
-                return true
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.free >= 0, !state.queue.isEmpty else {
-                state.free += 1
-                return nil
-            }
-            return state.queue.removeFirst()
-        }
-        next?.resume()
-    }
-
-    /// An item begins to wait, and another one is processed; or it resumes at once: transfers and media processes have
-    /// limits of their own.
-    func waits(_ waits: Bool) {
-        if waits { leave() } else { state.withLock { $0.free -= 1 } }
+        group.addTask { (index, await work(item)) }
     }
 }
 

@@ -1,4 +1,5 @@
 public import RichPush
+internal import SafeArithmetic
 
 /// The error of every public API: a stable code, a message for the caller, and a private detail for the log.
 ///
@@ -11,7 +12,7 @@ public import RichPush
 public struct AttachPrepError: Error, Codable, Sendable, Hashable, CustomStringConvertible {
     /// The stable code.
     public let code: ErrorCode
-    /// One sentence for the caller, shown to users.
+    /// One sentence for the caller, shown to users; at most 2,048 bytes, without control characters.
     public let message: String
     /// The error text of a library or the system; for the log only.
     public let detail: String?
@@ -20,9 +21,18 @@ public struct AttachPrepError: Error, Codable, Sendable, Hashable, CustomStringC
 
     public init(_ code: ErrorCode, _ message: String, detail: String? = nil, isRetryable: Bool? = nil) {
         self.code = code
-        self.message = message
-        self.detail = detail
+        self.message = MessageText.message(message)
+        self.detail = detail.map(MessageText.message)
         self.isRetryable = isRetryable ?? code.isRetryable
+    }
+
+    /// Decodes an error; a media process and a database send text from outside, too.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try values.decode(ErrorCode.self, forKey: .code), try values.decode(String.self, forKey: .message),
+            detail: try values.decodeIfPresent(String.self, forKey: .detail),
+            isRetryable: try values.decode(Bool.self, forKey: .isRetryable))
     }
 
     /// Code, message and, if present, detail: for the log.
@@ -73,7 +83,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
     case downloadTooLarge = "download.too_large"
     /// The file is empty.
     case mediaEmpty = "media.empty"
-    /// Not media: HTML, JSON, an archive.
+    /// Not media: a web page, a playlist, JSON, an archive.
     case mediaUnrecognized = "media.unrecognized"
     /// A known media type that cannot be prepared.
     case mediaUnsupported = "media.unsupported"

@@ -27,18 +27,6 @@ public struct Manifest: Codable, Sendable, Hashable {
     public var timings: ManifestTimings
     public var warnings: [PreparationWarning]
     @Nullable public var error: ManifestError? = nil
-    /// Whether a better result follows: this one is of a fallback, while the job still waits for the source. Left out
-    /// when it is false.
-    public var isPartial: Bool {
-        get { partial ?? false }
-        set { partial = newValue ? true : nil }
-    }
-    /// Nil instead of false, so that the key is left out.
-    private var partial: Bool?
-    /// When a partial result was reported, as RFC 3339; nil for any other. Left out when it is nil.
-    public var reportedAt: String?
-    /// The partial result that was reported before this final one; nil for any other. Left out when it is nil.
-    public var partialResult: ManifestPartialResult?
 
     public init(id: String, requestDigest: String, outcome: Outcome, source: ManifestSource) {
         self.id = id
@@ -66,26 +54,7 @@ extension Manifest {
     ///
     /// - Throws: What `JSONDecoder` throws.
     public init(json: some Sequence<UInt8>) throws {
-        self = try JSONDecoder().decode(Manifest.self, from: Data(json))
-    }
-}
-
-/// What was reported while a job still waited for its source.
-public struct ManifestPartialResult: Codable, Sendable, Hashable {
-    /// The fallback that was prepared, redacted like the source.
-    public var source: String
-    /// RFC 3339.
-    public var reportedAt: String
-    public var attachment: ManifestFile
-    @Nullable public var thumbnail: ManifestImage? = nil
-
-    /// Nil for a manifest that was not reported as a partial result.
-    public init?(_ partial: Manifest) {
-        guard let reportedAt = partial.reportedAt, let attachment = partial.attachment else { return nil }
-        source = partial.source.tried?.last?.url ?? partial.source.url
-        self.reportedAt = reportedAt
-        self.attachment = attachment
-        thumbnail = partial.thumbnail
+        self = try ForeignJSON.decode(Manifest.self, from: json)
     }
 }
 
@@ -102,15 +71,6 @@ public struct ManifestSource: Codable, Sendable, Hashable {
     @Nullable public var bytes: Int? = nil
     /// SHA-256 of the source in lowercase hexadecimal.
     @Nullable public var sha256: String? = nil
-    /// The part of an HLS stream that was taken; nil for any other source. Bytes and hash are then those of the movie
-    /// that was joined. Left out when it is nil.
-    public var playlist: ManifestPlaylist?
-    /// The web page that named the source; nil for any other source. `finalURL`, type, bytes and hash are then those of
-    /// what it named. Left out when it is nil.
-    public var page: ManifestPage?
-    /// The sources that were tried, in order, when the request has fallbacks; nil for any other request. All other
-    /// members but `url` are about the last one. Left out when it is nil.
-    public var tried: [ManifestTriedSource]?
     /// Whether iOS shows the source unchanged: it is intact, of a type and codecs that iOS attaches, and within Apple's
     /// limit. The request's own limits do not count. Left out when it is nil: the source was not fetched, or not
     /// decoded to its end.
@@ -118,40 +78,6 @@ public struct ManifestSource: Codable, Sendable, Hashable {
 
     public init(url: String) {
         self.url = url
-    }
-}
-
-/// A source of a request with fallbacks: the source or a fallback.
-public struct ManifestTriedSource: Codable, Sendable, Hashable {
-    /// The URL, redacted like that of the source.
-    public var url: String
-    /// Why it could not be prepared; null for the one that was.
-    @Nullable public var code: ErrorCode? = nil
-
-    public init(url: String, code: ErrorCode?) {
-        self.url = url
-        self.code = code
-    }
-}
-
-/// What was taken of an HLS stream.
-public struct ManifestPlaylist: Codable, Sendable, Hashable {
-    /// Whether the stream was still going on, so that its last seconds were taken.
-    public var live: Bool
-    /// Segments that were downloaded, without separate audio.
-    public var segments: Int
-    /// Duration of the movie that was joined, in seconds.
-    public var seconds: Double
-    /// Bits per second of the variant; null for a playlist without variants.
-    @Nullable public var bandwidth: Int? = nil
-    /// Size of the variant in pixels, if declared.
-    @Nullable public var width: Int? = nil
-    @Nullable public var height: Int? = nil
-
-    public init(live: Bool, segments: Int, seconds: Double) {
-        self.live = live
-        self.segments = segments
-        self.seconds = seconds
     }
 }
 
@@ -351,6 +277,10 @@ public struct PreparationWarning: Codable, Sendable, Hashable {
         case animationLost = "animation.lost"
         /// A movie has fewer frames than its source, because time ran short.
         case framesDropped = "frames.dropped"
+        /// Every pixel of the image is transparent.
+        case imageInvisible = "image.invisible"
+        /// Partly transparent pixels of an animation became opaque or transparent, because a GIF has no others.
+        case transparencyLost = "transparency.lost"
         /// The thumbnail time is past the end; another frame is shown.
         case timePastEnd = "time.past_end"
         /// The file was delivered unchanged, with its location metadata.

@@ -98,6 +98,13 @@ static inline int CVips_image_new_from_source(
     return *out == NULL ? -1 : 0;
 }
 
+// Variadic. The loader by name: libvips recognizes an SVG only where 24 ASCII characters come first and "<svg" is in
+// the first 1,000 bytes.
+static inline int CVips_svgload_source(VipsSource *source, VipsImage **out, double scale) {
+    return vips_svgload_source(
+        source, out, "scale", scale, "fail_on", VIPS_FAIL_ON_ERROR, "access", VIPS_ACCESS_SEQUENTIAL, NULL);
+}
+
 // Variadic. Copies the bytes, because Swift may move them while the image exists.
 static inline int CVips_image_new_from_bytes(
     const void *bytes, size_t length, const char *options, VipsImage **out) {
@@ -179,6 +186,9 @@ static inline int CVips_cast_uchar(VipsImage *in, VipsImage **out) { return vips
 
 // Variadic.
 static inline int CVips_min(VipsImage *in, double *out) { return vips_min(in, out, NULL); }
+
+// Variadic.
+static inline int CVips_max(VipsImage *in, double *out) { return vips_max(in, out, NULL); }
 
 // Variadic. Reads every pixel; used to decode a whole file when the pixels are not needed.
 static inline int CVips_avg(VipsImage *in, double *out) { return vips_avg(in, out, NULL); }

@@ -10,7 +10,7 @@ import Synchronization
 
 extension NATSJobQueue {
     public func claim(
-        _ count: Int, by worker: String, lease: Duration, hostLimit: HostLimit
+        _ count: Int, by worker: String, lease: Duration, hostLimit: Int
     ) async throws -> [ClaimedJob] {
         try await mapError { () async throws -> [ClaimedJob] in
             // Checked here because a pull that is not sent only times out.
@@ -169,7 +169,7 @@ struct LaneClaim: Sendable {
     private mutating func takeReady() {
         let (hosts, keys) = queue.held.load()
         ready = queue.deferredDeliveries.ready(at: queue.clock.now()) { [hostLimit = request.hostLimit] host, key in
-            !keys.contains(key) && host.map { hosts[$0, default: 0] < hostLimit.jobsMax(of: $0) } ?? true
+            !keys.contains(key) && host.map { hosts[$0, default: 0] < hostLimit } ?? true
         }
     }
 
@@ -222,8 +222,7 @@ struct LaneClaim: Sendable {
         for delivery in deliveries {
             guard let job = try await queue.examine(delivery, lookup.jobs[delivery.job.text]) else { continue }
             let host = job.value.host
-            let isHostBusy = host.map { hosts[$0, default: 0] >= request.hostLimit.jobsMax(of: $0) } ?? false
-            if keys.contains(job.value.key) || isHostBusy {
+            if keys.contains(job.value.key) || host.map({ hosts[$0, default: 0] >= request.hostLimit }) ?? false {
                 queue.deferDelivery(
                     delivery, .capacity(host: host, key: job.value.key),
                     milliseconds: Self.capacityRetryMilliseconds(delivery.count))
@@ -245,7 +244,7 @@ struct LaneClaim: Sendable {
 struct ClaimRequest: Sendable, Hashable {
     var worker: String
     var lease: Duration
-    var hostLimit: HostLimit
+    var hostLimit: Int
 }
 
 /// Runs one claim at a time, because a claim depends on the jobs that this machine already has. Calls that arrive

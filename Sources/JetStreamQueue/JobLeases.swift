@@ -34,25 +34,6 @@ extension NATSJobQueue {
         return job.value.isCancelling ? .cancelled : .held
     }
 
-    public func report(
-        _ lease: JobLease, partial: Manifest, _ media: MediaID, notice: WebhookNotice?
-    ) async throws -> Bool {
-        let now = clock.now().wall
-        let (text, note) = (try StoredJSON.text(partial), notice.map { StoredNotice($0, at: now) })
-        return try await mapError {
-            guard let entry = held.held(lease) else { return false }
-            let changed = try await change(entry.job.value.id, from: entry.job) { job in
-                // The answer to an earlier try may have been lost.
-                job.media == media.text ? nil : job.reported(text, media.text, notice: note, under: lease.token)
-            }
-            if let changed {
-                held.changed(lease, changed)
-                return true
-            }
-            return try await fetch(entry.job.value.id)?.value.media == media.text
-        }
-    }
-
     public func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool {
         let now = clock.now().wall
         let (end, note) = (try EncodedCompletion(ending), notice.map { StoredNotice($0, at: now) })
@@ -163,15 +144,6 @@ final class HeldLeases: Sendable {
     func expired(at steady: Int64) -> [Entry] {
         entries.withLock { $0.values.filter { $0.until <= steady } }
             .sorted { $0.delivery.sequence < $1.delivery.sequence }
-    }
-
-    /// Remembers a change that this machine made to a held job.
-    func changed(_ lease: JobLease, _ job: VersionedJob) {
-        entries.withLock { entries in
-            guard let known = entries[lease.job], known.token == lease.token, known.job.revision < job.revision
-            else { return }
-            entries[lease.job]?.job = job
-        }
     }
 
     /// The number of held jobs per host, and the work keys of all held jobs.

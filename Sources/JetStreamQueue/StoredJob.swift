@@ -121,15 +121,6 @@ extension StoredJob {
 
     func isRunning(under token: Int64) -> Bool { state == .running && self.token == token }
 
-    /// With a partial result, which stays until the job ends.
-    func reported(_ partial: String, _ media: String, notice: StoredNotice?, under token: Int64) -> StoredJob? {
-        guard isRunning(under: token) else { return nil }
-        var job = self
-        (job.result, job.media) = (partial, media)
-        job.add(notice)
-        return job
-    }
-
     func ended(_ end: EncodedCompletion, notice: StoredNotice?, under token: Int64, at now: Int64) -> StoredJob? {
         guard isRunning(under: token) else { return nil }
         var job = self

@@ -34,22 +34,7 @@ import SafeArithmetic
     package static func open(
         _ descriptor: CInt, demuxer: String?, downloading: DownloadingBytes? = nil, deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> Demuxer {
-        try open(
-            DescriptorInput.open(descriptor, downloading: downloading, deadline: deadline), demuxer: demuxer)
-    }
-
-    /// Opens parts of the file behind a borrowed descriptor as if they followed each other.
-    ///
-    /// - Parameter choose: Returns the short name of the demuxer for the first bytes; nil selects it by content.
-    package static func open(
-        _ descriptor: CInt, parts: [FilePart], deadline: ContinuousClock.Instant, choose: ([UInt8]) -> String?
-    ) throws(LibAVError) -> Demuxer {
-        let reader = try PartReader(descriptor, parts)
-        let input = try DescriptorInput.open(reader, deadline: deadline)
-        return try open(input, demuxer: choose(try reader.firstBytes(16)))
-    }
-
-    private static func open(_ input: DescriptorInput, demuxer: String?) throws(LibAVError) -> Demuxer {
+        let input = try DescriptorInput.open(descriptor, downloading: downloading, deadline: deadline)
         LibAV.started
         let allocated = unsafe try LibAVError.allocated(avformat_alloc_context(), "avformat_alloc_context")
         unsafe allocated.pointee.pb = unsafe input.context
@@ -180,7 +165,7 @@ import SafeArithmetic
     }
 }
 
-/// Rejects every external reference: data references, playlists, image sequences.
+/// Rejects every external reference: data references, lists of files, image sequences.
 @c private func rejectOpen(
     _ context: UnsafeMutablePointer<AVFormatContext>?,
     _ opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
@@ -202,12 +187,6 @@ extension Demuxer {
             end = max(end ?? 0, last)
         }
         return end
-    }
-
-    /// Number of entries of a stream in the container's index.
-    package func indexedEntries(stream index: Int) -> Int {
-        guard let stream = unsafe stream(index) else { return 0 }
-        return max(0, Int(clamping: unsafe avformat_index_get_entries_count(stream)))
     }
 
     /// Decoding time of a sample in the container's index, in ticks of the stream, counted from the last one; nil when

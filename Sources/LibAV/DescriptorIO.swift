@@ -37,22 +37,10 @@ import SafeArithmetic
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw LibAVError(code: CLibAV_errorInputOutput, operation: "fstat")
         }
-        return try open(
-            State(
-                descriptor: descriptor,
-                size: downloading.map { Int64(clamping: $0.total) } ?? Int64(clamping: status.st_size),
-                waitForMore: downloading?.waitForMore, deadline: deadline))
-    }
-
-    /// Reads parts of a file as if they followed each other.
-    static func open(_ parts: PartReader, deadline: ContinuousClock.Instant) throws(LibAVError) -> DescriptorInput {
-        try open(
-            State(
-                descriptor: parts.descriptor, parts: parts, size: Int64(clamping: parts.size), waitForMore: nil,
-                deadline: deadline))
-    }
-
-    private static func open(_ state: State) throws(LibAVError) -> DescriptorInput {
+        let state = State(
+            descriptor: descriptor,
+            size: downloading.map { Int64(clamping: $0.total) } ?? Int64(clamping: status.st_size),
+            waitForMore: downloading?.waitForMore, deadline: deadline)
         let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
         let context = unsafe avio_alloc_context(
             buffer.assumingMemoryBound(to: UInt8.self), CInt(clamping: bufferBytes), 0,
@@ -72,19 +60,13 @@ import SafeArithmetic
 
     fileprivate final class State {
         private let descriptor: CInt
-        /// Nil for the whole file.
-        private let parts: PartReader?
         let size: Int64
         let waitForMore: (() -> Bool)?
         let deadline: ContinuousClock.Instant
         var position: Int64 = 0
 
-        init(
-            descriptor: CInt, parts: PartReader? = nil, size: Int64, waitForMore: (() -> Bool)?,
-            deadline: ContinuousClock.Instant
-        ) {
+        init(descriptor: CInt, size: Int64, waitForMore: (() -> Bool)?, deadline: ContinuousClock.Instant) {
             self.descriptor = descriptor
-            self.parts = parts
             self.size = size
             self.waitForMore = waitForMore
             self.deadline = deadline
@@ -92,9 +74,7 @@ import SafeArithmetic
 
         /// Reads at the current position; nil when that fails.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-            let offset = Int(clamping: position)
-            if let parts { return try? unsafe parts.read(into: buffer, at: offset) }
-            return try? unsafe FileIO.read(descriptor, into: buffer, at: offset)
+            try? unsafe FileIO.read(descriptor, into: buffer, at: Int(clamping: position))
         }
 
         /// Waits for more bytes at the current position after a read of 0 bytes; false at the end of the file.

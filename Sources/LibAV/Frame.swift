@@ -197,10 +197,13 @@ extension Frame {
 }
 
 extension Frame {
-    /// Matrix and range of luma and chroma, as far as the bitstream declares them.
+    /// The meaning of luma and chroma, as far as the bitstream declares them.
     package struct Coding: Sendable, Hashable {
         /// Matrix coefficients by the code points of ISO/IEC 23091-2; 2 if unspecified.
         package let matrix: Int
+        /// Primaries and transfer curve by the same code points.
+        package let primaries: Int
+        package let transfer: Int
         /// Whether luma uses the full range, from 0 for black to the largest value for white.
         package let isFullRange: Bool
     }
@@ -208,6 +211,8 @@ extension Frame {
     package var coding: Coding {
         Coding(
             matrix: Int(clamping: unsafe raw.pointee.colorspace.rawValue),
+            primaries: Int(clamping: unsafe raw.pointee.color_primaries.rawValue),
+            transfer: Int(clamping: unsafe raw.pointee.color_trc.rawValue),
             isFullRange: unsafe raw.pointee.color_range == AVCOL_RANGE_JPEG)
     }
 

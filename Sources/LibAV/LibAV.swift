@@ -31,13 +31,6 @@ package enum LibAV {
         unsafe AllowList.encoders.contains(name) && avcodec_find_encoder_by_name(name) != nil
     }
 
-    /// Whether the containers of HLS segments can be read, and an MP4 be written of them.
-    package static var canJoinSegments: Bool {
-        let containers: [String] = ["mpegts", "mov", "aac"]
-        let areRead = containers.allSatisfy { name in unsafe av_find_input_format(name) != nil }
-        return unsafe areRead && av_guess_format("mp4", nil, nil) != nil
-    }
-
     /// Name of the decoder used for a codec; nil if there is none or it is not allowed.
     package static func decoderName(codec name: String) -> String? {
         guard let descriptor = unsafe avcodec_descriptor_get_by_name(name),

@@ -113,14 +113,19 @@ package struct StreamDescription: Sendable {
     }
 }
 
-/// A copy of libav's metadata; of entries with the same key, the last is kept.
+/// Keys of formats have some 20 bytes.
+private let metadataKeyBytesMax = 128
+
+/// A copy of libav's metadata; of entries with the same key, the last is kept. Keys are those of formats, in ASCII:
+/// others, which a file may contain at any length, are left out, because hashing them could take quadratic time.
 func dictionary(_ metadata: OpaquePointer?) -> [String: String] {
     var entries: [String: String] = [:]
     var entry: UnsafeMutablePointer<AVDictionaryEntry>?
     while let next = unsafe av_dict_get(metadata, "", entry, AV_DICT_IGNORE_SUFFIX) {
-        let key = unsafe String(cString: next.pointee.key)
-        entries[key] = unsafe String(cString: next.pointee.value)
         unsafe entry = unsafe next
+        let key = unsafe String(cString: next.pointee.key)
+        guard key.utf8.count <= metadataKeyBytesMax, key.utf8.allSatisfy({ $0 < 0x80 }) else { continue }
+        entries[key] = unsafe String(cString: next.pointee.value)
     }
     return entries
 }

@@ -104,6 +104,8 @@ public enum ContainerDefect: String, Codable, Sendable, Hashable {
     case trailingData
     /// A GIF ends after a complete frame, without its trailer.
     case trailerMissing
+    /// A JPEG is coded arithmetically, or has no Huffman tables, as a frame of Motion JPEG.
+    case rareCoding
     /// The data chunk of a WAV is the last one and has no length: the file was written to a pipe, or never finished.
     case samplesNotCounted
 }
@@ -188,13 +190,10 @@ public struct IdentifyRequest: Codable, Sendable, Hashable {
     public let availableBytes: Int
     /// Whether these are all bytes of the file.
     public let isComplete: Bool
-    /// Whether a web page is reported (`IdentifiedMedia.isPage`) instead of being an error.
-    public let acceptsPages: Bool
 
-    public init(availableBytes: Int, isComplete: Bool, acceptsPages: Bool = false) {
+    public init(availableBytes: Int, isComplete: Bool) {
         self.availableBytes = availableBytes
         self.isComplete = isComplete
-        self.acceptsPages = acceptsPages
     }
 }
 
@@ -206,13 +205,10 @@ public struct IdentifiedMedia: Codable, Sendable, Hashable {
     public let format: MediaFormat?
     /// The MIME type that libmagic reports for content without a known signature; empty for all other content.
     public let magicMIMEType: String
-    /// Whether it is a web page, whose format is nil: it can name media (`PageRequest`).
-    public let isPage: Bool
 
-    public init(format: MediaFormat?, magicMIMEType: String, isPage: Bool = false) {
+    public init(format: MediaFormat?, magicMIMEType: String) {
         self.format = format
         self.magicMIMEType = magicMIMEType
-        self.isPage = isPage
     }
 }
 

@@ -10,10 +10,9 @@ public protocol MediaEngine: Sendable {
     ///
     /// - Parameters:
     ///   - call: The work to do.
-    ///   - descriptors: The source first (open for reading; `join`: one a track), then the outputs of `render` in the
-    ///     order of `RenderRequest.outputs`, the output of `join`, or the expected thumbnail of `inspect` (open for
-    ///     reading and writing, empty); last the signal pipe of a source that is still downloading (open for reading).
-    ///     Borrowed: the caller closes them.
+    ///   - descriptors: The source first (open for reading), then the outputs of `render` in the order of
+    ///     `RenderRequest.outputs`, or the expected thumbnail of `inspect` (open for reading and writing, empty); last
+    ///     the signal pipe of a source that is still downloading (open for reading). Borrowed: the caller closes them.
     ///   - deadline: When the work must be done.
     /// - Throws: `AttachPrepError`: a `media.` code for a problem with the file, `deadline.exceeded` past the deadline,
     ///   `media.decoder_crashed` when the media process died.
@@ -89,9 +88,18 @@ public enum MediaCall: Codable, Sendable, Hashable {
     case identify(IdentifyRequest)
     case inspect(InspectRequest)
     case render(RenderRequest)
-    case join(JoinRequest)
-    case readPage(PageRequest)
     case describe
+}
+
+extension MediaCall {
+    /// Whether it draws an SVG, whose work does not depend on its bytes or pixels.
+    package var isDrawing: Bool {
+        switch self {
+        case .inspect(let request): request.format == .svg
+        case .render(let request): request.format == .svg
+        default: false
+        }
+    }
 }
 
 /// The answer to the call of the same name.
@@ -100,8 +108,6 @@ public enum MediaAnswer: Codable, Sendable, Hashable {
     /// With the expected thumbnail, if it was made.
     case inspected(InspectedMedia, EarlyRender? = nil)
     case rendered(RenderedMedia)
-    case joined(JoinedMedia)
-    case page(PageLinks)
     case described(EngineDescription)
 }
 

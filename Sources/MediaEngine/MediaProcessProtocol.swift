@@ -52,7 +52,7 @@ package enum MediaMessageCoding {
     }
 
     package static func decode<Message: Decodable>(_ type: Message.Type, from bytes: [UInt8]) throws -> Message {
-        try decoder.decode(type, from: Data(bytes))
+        try ForeignJSON.decode(type, from: bytes, with: decoder)
     }
 }
 

@@ -7,7 +7,7 @@ internal import RichPush
 ///
 /// There is no isolation. A file that crashes a decoder ends this process, memory that a decoder leaks is not
 /// returned, and a decoder that does not check its deadline is not stopped, so its answer arrives late. For untrusted
-/// files use `AttachPrep`'s `MediaProcessPool`.
+/// files use `AttachPrep`'s `MediaProcessPool`. SVGs are rejected, because nothing could end one that takes all memory.
 ///
 /// ```swift
 /// let engine = try InProcessMediaEngine()
@@ -79,7 +79,7 @@ final class MediaThreadPool: Sendable {
         while case .call(let call, let descriptors, let deadline, let continuation) = items.pop() {
             continuation.resume(
                 with: Result { () throws in
-                    let current = try processor ?? MediaProcessor()
+                    let current = try processor ?? MediaProcessor(drawsSVG: false)
                     processor = current
                     return try answer(call, descriptors, deadline, from: current)
                 })

@@ -1,6 +1,4 @@
 import AttachPrepModel
-import HTML
-import JXL
 import LibAV
 import Magic
 package import MediaEngine
@@ -12,11 +10,14 @@ import Vips
 /// Not Sendable: libmagic's cookie belongs to one thread.
 package final class MediaProcessor {
     private let cookie: MagicCookie
+    private let drawsSVG: Bool
 
     /// Loads the libraries.
     ///
+    /// - Parameter drawsSVG: False where nothing ends a drawing that takes all memory or time.
     /// - Throws: `internal` if a library cannot be loaded, which is an installation error, not the file's.
-    package init() throws {
+    package init(drawsSVG: Bool = true) throws {
+        self.drawsSVG = drawsSVG
         do {
             try VipsLibrary.start()
             cookie = try MagicCookie()
@@ -50,6 +51,10 @@ package final class MediaProcessor {
         guard let source = descriptors.first else {
             throw AttachPrepError(.internal, "The media process received no file.", detail: "\(call)")
         }
+        if !drawsSVG, call.isDrawing {
+            throw AttachPrepError(
+                .mediaUnsupported, "An SVG is drawn only in a media process, which can be ended; send a PNG.")
+        }
         switch call {
         case .identify(let request):
             return .identified(try Identification.identify(request, descriptor: source, cookie: cookie))
@@ -62,10 +67,6 @@ package final class MediaProcessor {
                 try MediaRendering.render(
                     request, source: source, outputs: descriptors.dropFirst().map(OutputFile.init), deadline: deadline,
                     progress: progress))
-        case .join(let request):
-            return .joined(try SegmentJoin.run(request, descriptors: descriptors, deadline: deadline))
-        case .readPage(let request):
-            return .page(try PageReader.read(request, descriptor: source, deadline: deadline))
         case .describe: preconditionFailure("answered above")
         }
     }
@@ -139,8 +140,6 @@ enum EngineDescriber {
         let libav = LibAV.versions.map { EngineDescription.Library(name: $0.name, version: $0.version) }
         let others = [
             EngineDescription.Library(name: "libvips", version: VipsLibrary.version),
-            EngineDescription.Library(name: "libjxl", version: JXLLibrary.version),
-            EngineDescription.Library(name: "libxml2", version: HTMLLibrary.version),
             EngineDescription.Library(name: "libmagic", version: MagicCookie.version),
         ]
         // Bounded: array concatenation.
@@ -168,10 +167,8 @@ enum EngineDescriber {
             ("read MPEG-1", "mpeg1video"), ("read MPEG-2", "mpeg2video"), ("read Motion JPEG", "mjpeg"),
             ("read AV1", "libdav1d"), ("read VP9", "vp9"), ("read AAC", "aac"), ("read ALAC", "alac"),
             ("read MP3", "mp3float"), ("read AC-3", "ac3"), ("read Opus", "opus"), ("read Vorbis", "vorbis"),
-            ("read FLAC", "flac"), ("read AMR", "amrnb"), ("read Musepack", "mpc8"), ("read Monkey's Audio", "ape"),
-            ("read DSD", "dsd_lsbf_planar"), ("read RealAudio", "cook"), ("read RealVideo", "rv40"),
-            ("read Windows Media Audio", "wmav2"), ("read Windows Media Video", "wmv3"), ("read Cinepak", "cinepak"),
-            ("read Indeo", "indeo5"),
+            ("read FLAC", "flac"), ("read AMR", "amrnb"), ("read Windows Media Audio", "wmav2"),
+            ("read Windows Media Video", "wmv2"),
         ]
         let encoders = [("write H.264", "libx264"), ("write AAC", "aac"), ("write MP3", "libmp3lame")]
         return decoders.map { name, decoder in
@@ -182,9 +179,5 @@ enum EngineDescriber {
                 EngineDescription.Ability(
                     name: name, isAvailable: LibAV.canEncode(encoder), package: "libavcodec59")
             }
-            + [
-                EngineDescription.Ability(
-                    name: "join HLS segments", isAvailable: LibAV.canJoinSegments, package: "libavformat59")
-            ]
     }
 }

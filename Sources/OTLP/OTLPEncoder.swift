@@ -1,134 +1,127 @@
+internal import FoundationEssentials
 internal import RichPush
 internal import Tracing
 
 /// Encodes spans as an OTLP export request in JSON.
 ///
-/// Written by hand, because JSONEncoder takes ten times as long, which is noticeable beside the work of a small image.
-///
 /// <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>
 package struct OTLPEncoder: Sendable {
-    /// The part of each request that describes the process.
-    private let resource: [UInt8]
-    private let scope: [UInt8]
+    private let resource: ExportRequest.Resource
+    private let scope: ExportRequest.Scope
 
     /// - Parameters:
     ///   - resource: attributes of the process, such as `service.name`.
     ///   - version: the version of attachprep.
     package init(resource: [(key: String, value: String)], version: String) {
-        var json = JSONBytes()
-        json.list(resource) { json, attribute in json.attribute(attribute.key, .string(attribute.value)) }
-        self.resource = json.bytes
-        json = JSONBytes()
-        json.raw("{\"name\":\"attachprep\",\"version\":")
-        json.text(version)
-        json.raw("}")
-        scope = json.bytes
+        self.resource = ExportRequest.Resource(
+            attributes: resource.map { ExportRequest.Attribute($0.key, .string($0.value)) })
+        scope = ExportRequest.Scope(name: "attachprep", version: version)
     }
 
-    // Bounded throughout: array concatenation.
-    package func request(_ spans: [FinishedSpan]) -> [UInt8] {
-        var json = JSONBytes()
-        json.raw("{\"resourceSpans\":[{\"resource\":{\"attributes\":")
-        json.bytes += resource
-        json.raw("},\"scopeSpans\":[{\"scope\":")
-        json.bytes += scope
-        json.raw(",\"spans\":")
-        json.list(spans) { json, span in json.span(span) }
-        json.raw("}]}]}")
-        return json.bytes
+    /// - Throws: What `JSONEncoder` throws; every value of a span can be encoded.
+    package func request(_ spans: [FinishedSpan]) throws -> [UInt8] {
+        let scopeSpans = ExportRequest.ScopeSpans(scope: scope, spans: spans.map(ExportRequest.Span.init))
+        let request = ExportRequest(
+            resourceSpans: [ExportRequest.ResourceSpans(resource: resource, scopeSpans: [scopeSpans])])
+        return Array(try JSONEncoder().encode(request))
     }
 }
 
-/// JSON under construction.
-// Bounded throughout: array concatenation, digits of a byte, and wider integers.
-private struct JSONBytes {
-    var bytes: [UInt8] = []
+/// `ExportTraceServiceRequest`, with the names of OTLP.
+private struct ExportRequest: Encodable {
+    let resourceSpans: [ResourceSpans]
 
-    mutating func raw(_ text: String) { bytes += text.utf8 }
+    struct ResourceSpans: Encodable {
+        let resource: Resource
+        let scopeSpans: [ScopeSpans]
+    }
 
-    mutating func list<Element>(_ elements: [Element], _ add: (inout JSONBytes, Element) -> Void) {
-        raw("[")
-        for (index, element) in elements.enumerated() {
-            if index > 0 { raw(",") }
-            add(&self, element)
+    struct Resource: Encodable {
+        let attributes: [Attribute]
+    }
+
+    struct ScopeSpans: Encodable {
+        let scope: Scope
+        let spans: [Span]
+    }
+
+    struct Scope: Encodable {
+        let name: String
+        let version: String
+    }
+
+    struct Status: Encodable {
+        /// 2 is an error; nil is unset.
+        let code: Int?
+    }
+
+    struct Attribute: Encodable {
+        let key: String
+        let value: AttributeValue
+
+        init(_ key: String, _ value: SpanAttribute) {
+            self.key = Self.limited(key)
+            self.value = AttributeValue(value)
         }
-        raw("]")
+
+        /// Cut to `spanTextBytesMax`; a scalar has at most four bytes.
+        static func limited(_ text: String) -> String {
+            guard text.utf8.count > Limits.spanTextBytesMax else { return text }
+            return String(text.unicodeScalars.prefix(Limits.spanTextBytesMax / 4))
+        }
     }
 
-    mutating func text(_ text: String) {
-        raw("\"")
-        let isLong = text.utf8.count > Limits.spanTextBytesMax
-        // A scalar has at most four bytes.
-        let text = isLong ? String(text.unicodeScalars.prefix(Limits.spanTextBytesMax / 4)) : text
-        bytes += JSONEscaping.inside(text.utf8, escapingSlashes: false)
-        raw("\"")
-    }
+    /// `AnyValue`: one of its members is set.
+    struct AttributeValue: Encodable {
+        var boolValue: Bool?
+        /// 64-bit integers are text in the JSON of Protocol Buffers.
+        var intValue: String?
+        var doubleValue: Double?
+        var stringValue: String?
 
-    mutating func attribute(_ key: String, _ value: SpanAttribute) {
-        raw("{\"key\":")
-        text(key)
-        raw(",\"value\":{")
-        switch value {
-        case .bool(let value): if value { raw("\"boolValue\":true") } else { raw("\"boolValue\":false") }
-        case .int32(let value): integer(Int64(value))
-        case .int64(let value): integer(value)
-        case .double(let value) where value.isFinite:
-            raw("\"doubleValue\":")
-            bytes += "\(value)".utf8
-        case .string(let value):
-            raw("\"stringValue\":")
-            text(value)
-        case .stringConvertible(let value):
-            raw("\"stringValue\":")
-            text("\(value)")
-        default:
+        init(_ value: SpanAttribute) {
+            switch value {
+            case .bool(let value): boolValue = value
+            case .int32(let value): intValue = "\(value)"
+            case .int64(let value): intValue = "\(value)"
+            case .double(let value) where value.isFinite: doubleValue = value
+            case .string(let value): stringValue = Attribute.limited(value)
+            case .stringConvertible(let value): stringValue = Attribute.limited("\(value)")
             // attachprep records no lists.
-            raw("\"stringValue\":\"\"")
+            default: stringValue = ""
+            }
         }
-        raw("}}")
     }
 
-    /// 64-bit integers are strings in the JSON of Protocol Buffers.
-    private mutating func integer(_ value: Int64) {
-        raw("\"intValue\":\"")
-        bytes += "\(value)".utf8
-        raw("\"")
-    }
+    struct Span: Encodable {
+        let traceId: String
+        let spanId: String
+        let parentSpanId: String?
+        let traceState: String?
+        let flags: Int
+        let name: String
+        let kind: Int
+        let startTimeUnixNano: String
+        let endTimeUnixNano: String
+        let attributes: [Attribute]
+        let status: Status
 
-    mutating func span(_ span: FinishedSpan) {
-        raw("{\"traceId\":\"")
-        bytes += span.trace.traceID.description.utf8
-        raw("\",\"spanId\":\"")
-        bytes += span.trace.spanHexadecimal.utf8
-        if let parent = span.parent {
-            raw("\",\"parentSpanId\":\"")
-            bytes += parent.spanHexadecimal.utf8
+        init(_ span: FinishedSpan) {
+            traceId = span.trace.traceID.description
+            spanId = span.trace.spanHexadecimal
+            parentSpanId = span.parent?.spanHexadecimal
+            traceState = span.trace.state.isEmpty ? nil : span.trace.state
+            // `SpanFlags`: the W3C flags in the lowest byte, then whether it is known and whether the parent is remote.
+            flags = (span.trace.isSampled ? 1 : 0) | 0x100 | (span.parent?.isRemote == true ? 0x200 : 0)
+            name = Attribute.limited(span.name)
+            kind = span.kind.code
+            startTimeUnixNano = "\(span.startedAt)"
+            endTimeUnixNano = "\(span.endedAt)"
+            var attributes: [Attribute] = []
+            span.attributes.forEach { attributes.append(Attribute($0, $1)) }
+            self.attributes = attributes
+            status = Status(code: span.hasFailed ? 2 : nil)
         }
-        raw("\"")
-        if !span.trace.state.isEmpty {
-            raw(",\"traceState\":")
-            text(span.trace.state)
-        }
-        raw(",\"flags\":")
-        bytes += "\(Self.flags(span))".utf8
-        raw(",\"name\":")
-        text(span.name)
-        raw(",\"kind\":")
-        bytes += "\(span.kind.code)".utf8
-        raw(",\"startTimeUnixNano\":\"")
-        bytes += "\(span.startedAt)".utf8
-        raw("\",\"endTimeUnixNano\":\"")
-        bytes += "\(span.endedAt)".utf8
-        raw("\",\"attributes\":")
-        var attributes: [(key: String, value: SpanAttribute)] = []
-        span.attributes.forEach { attributes.append(($0, $1)) }
-        list(attributes) { json, attribute in json.attribute(attribute.key, attribute.value) }
-        if span.hasFailed { raw(",\"status\":{\"code\":2}}") } else { raw(",\"status\":{}}") }
-    }
-
-    /// `SpanFlags`: the W3C flags in the lowest byte, then whether it is known, and whether the parent is remote.
-    private static func flags(_ span: FinishedSpan) -> Int {
-        (span.trace.isSampled ? 1 : 0) | 0x100 | (span.parent?.isRemote == true ? 0x200 : 0)
     }
 }
 

@@ -124,7 +124,7 @@ package final class SpanExporter: Sendable {
     }
 
     private func send(_ batch: [FinishedSpan]) async {
-        let body = encoder.request(batch)
+        guard let body = try? encoder.request(batch) else { return lose(batch, "they cannot be encoded") }
         var attempts = 1
         while true {
             switch await attempt(body) {
@@ -226,7 +226,7 @@ private struct PartialSuccess: Decodable {
 
     /// 0 for any other answer.
     static func rejectedSpans(_ body: [UInt8]) -> Int {
-        let answer = try? JSONDecoder().decode(PartialSuccess.self, from: Data(body))
+        let answer = try? ForeignJSON.decode(PartialSuccess.self, from: body)
         return answer?.partialSuccess?.rejectedSpans?.value ?? 0
     }
 }

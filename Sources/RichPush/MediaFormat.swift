@@ -1,17 +1,15 @@
 /// A recognized media format, whether or not iOS accepts it; detected from the content, not from the file name.
 public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
     // Images
-    case jpeg, png, gif, webp, heic, heif, avif, tiff, bmp, icon, photoshop, jpeg2000, jpegXL, svg
+    case jpeg, png, gif, webp, heic, heif, avif, tiff, bmp, icon, jpeg2000, jpegXL, svg
     // Audio
     case aiff, aifc, wave, mp3, mpeg4Audio, aac, mp2, ac3, eac3, amr, au, caf, flac, vorbis, opus, speex
-    case windowsMediaAudio, wavPack, trueAudio, wave64, matroskaAudio, quickTimeAudio, threeGPPAudio, monkeysAudio
-    case musepack, dsf, dff, realAudio
+    case windowsMediaAudio, wavPack, trueAudio, wave64, matroskaAudio, quickTimeAudio, threeGPPAudio
     // Audio that is recognized but not decoded
     case dts, midi
     // Movies
     case mpegProgramStream, mpeg1Video, mpeg2Video, mpeg4, avi
     case quickTime, m4v, threeGPP, threeGPP2, webm, matroska, mpegTransportStream, flashVideo, windowsMedia, oggVideo
-    case realMedia
     // Movies that are recognized but not decoded
     case mxf, digitalVideo, flash
 
@@ -56,7 +54,6 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
         case .bmp: Row(.image, "image/bmp")
         case .svg: Row(.image, "image/svg+xml")
         case .icon: Row(.image, "image/vnd.microsoft.icon")
-        case .photoshop: Row(.image, "image/vnd.adobe.photoshop")
         case .jpeg2000: Row(.image, "image/jp2")
         case .jpegXL: Row(.image, "image/jxl")
         case .aiff: Row(.audio, "audio/aiff", .aiff)
@@ -82,11 +79,6 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
         case .matroskaAudio: Row(.audio, "audio/x-matroska")
         case .quickTimeAudio: Row(.audio, "audio/quicktime")
         case .threeGPPAudio: Row(.audio, "audio/3gpp")
-        case .monkeysAudio: Row(.audio, "audio/x-ape")
-        case .musepack: Row(.audio, "audio/x-musepack")
-        case .dsf: Row(.audio, "audio/x-dsf")
-        case .dff: Row(.audio, "audio/x-dff")
-        case .realAudio: Row(.audio, "audio/x-pn-realaudio")
         case .dts: Row(.audio, "audio/vnd.dts")
         case .midi: Row(.audio, "audio/midi")
         case .mpegProgramStream: Row(.movie, "video/mpeg", .mpeg)
@@ -107,7 +99,6 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
         case .mxf: Row(.movie, "application/mxf")
         case .digitalVideo: Row(.movie, "video/x-dv")
         case .flash: Row(.movie, "application/x-shockwave-flash")
-        case .realMedia: Row(.movie, "application/vnd.rn-realmedia")
         }
     }
 }

@@ -8,7 +8,7 @@ import Synchronization
 
 extension SQLiteStore {
     public func claim(
-        _ count: Int, by worker: String, lease: Duration, hostLimit: HostLimit
+        _ count: Int, by worker: String, lease: Duration, hostLimit: Int
     ) async throws -> [ClaimedJob] {
         let claim = JobClaim(
             worker: worker, leaseMilliseconds: lease.milliseconds, hostLimit: hostLimit,
@@ -57,7 +57,7 @@ struct ClaimBatch: Sendable {
 struct JobClaim: Sendable {
     var worker: String
     var leaseMilliseconds: Int64
-    var hostLimit: HostLimit
+    var hostLimit: Int
     var ownerLimit: Int
 
     func claimedJobs(
@@ -103,13 +103,10 @@ struct JobClaim: Sendable {
             """
             UPDATE job SET \(Self.begun)
             WHERE id = (SELECT id FROM (\(JobParking.window)) AS candidate
-                WHERE \(JobParking.canRun("?7", ownerLimit: ownerLimit)) LIMIT 1)
+                WHERE \(JobParking.canRun(ownerLimit: ownerLimit)) LIMIT 1)
             RETURNING \(ClaimedRecord.columns)
             """,
-            [
-                lane.lane, hostLimit.jobsMax, moment.wall, token, worker,
-                moment.steady.adding(clamping: leaseMilliseconds), try StoredJSON.text(hostLimit.waiting),
-            ])
+            [lane.lane, hostLimit, moment.wall, token, worker, moment.steady.adding(clamping: leaseMilliseconds)])
         return row.map { ClaimedRecord($0, token: token) }
     }
 }
@@ -126,16 +123,13 @@ enum JobParking {
     static let windowsMax = 32
 
     /// Whether the job `candidate` can run: its owner has fewer than `ownerLimit` running jobs, its host has fewer than
-    /// `?2` running jobs without those that wait for their source, and no job with its work key is running.
-    ///
-    /// - Parameter waiting: the SQL parameter of the numbers of jobs that wait, by host, as JSON.
-    static func canRun(_ waiting: String, ownerLimit: Int) -> String {
+    /// `?2`, and no job with its work key is running.
+    static func canRun(ownerLimit: Int) -> String {
         """
         \(ownerLimit) > \(running("candidate")) AND
         NOT EXISTS (SELECT 1 FROM job AS other INDEXED BY job_alive_key
             WHERE other.state IN ('queued', 'running') AND other.state = 'running' AND other.key = candidate.key)
-        AND (candidate.host IS NULL
-            OR ?2 + coalesce((SELECT value FROM json_each(\(waiting)) WHERE json_each.key = candidate.host), 0) >
+        AND (candidate.host IS NULL OR ?2 >
             (SELECT count(*) FROM job AS other INDEXED BY job_running_host
                 WHERE other.state = 'running' AND other.host = candidate.host))
         """
@@ -159,22 +153,21 @@ enum JobParking {
     ///
     /// - Returns: Whether another window may contain more jobs: false when this one was not full.
     static func park(
-        _ database: Database, lane: JobPriority, hostLimit: HostLimit, ownerLimit: Int, at moment: StoreMoment
+        _ database: Database, lane: JobPriority, hostLimit: Int, ownerLimit: Int, at moment: StoreMoment
     ) throws -> Bool {
         try database.run(
             """
             UPDATE job SET parked = CASE WHEN EXISTS (SELECT 1 FROM job AS other INDEXED BY job_alive_key
                 WHERE other.state IN ('queued', 'running') AND other.state = 'running' AND other.key = job.key)
                 THEN 2 WHEN \(running("job")) >= \(ownerLimit) THEN 3 ELSE 1 END
-            WHERE id IN (SELECT id FROM (\(window)) AS candidate WHERE NOT (\(canRun("?4", ownerLimit: ownerLimit))))
-            """, [lane.lane, hostLimit.jobsMax, moment.wall, try StoredJSON.text(hostLimit.waiting)])
+            WHERE id IN (SELECT id FROM (\(window)) AS candidate WHERE NOT (\(canRun(ownerLimit: ownerLimit))))
+            """, [lane.lane, hostLimit, moment.wall])
         return database.changesCount >= windowCount
     }
 
-    static func admit(_ database: Database, hostLimit: HostLimit, ownerLimit: Int) throws {
-        for (host, running) in try parked("host", mark: 1, database) where running < hostLimit.jobsMax(of: host) {
-            try admit(
-                database, "host", host, mark: 1, count: hostLimit.jobsMax(of: host).subtracting(clamping: running))
+    static func admit(_ database: Database, hostLimit: Int, ownerLimit: Int) throws {
+        for (host, running) in try parked("host", mark: 1, database) where running < hostLimit {
+            try admit(database, "host", host, mark: 1, count: hostLimit.subtracting(clamping: running))
         }
         for (key, running) in try parked("key", mark: 2, database) where running == 0 {
             try admit(database, "key", key, mark: 2, count: 1)

@@ -31,26 +31,6 @@ extension SQLiteStore {
         }
     }
 
-    public func report(
-        _ lease: JobLease, partial: Manifest, _ media: MediaID, notice: WebhookNotice?
-    ) async throws -> Bool {
-        let text = try StoredJSON.text(partial)
-        let moment = clock.now()
-        let webhook = notice.map { NewWebhook($0, at: moment) }
-        return try await write { database, changes in
-            let row = try database.row(
-                """
-                UPDATE job SET result = ?3, media = ?4 WHERE uuid = ?1 AND state = 'running' AND token = ?2 RETURNING id
-                """,
-                [lease.job.text, lease.token, text, media.text])
-            guard let id: Int64 = row?[0] else { return false }
-            try database.run("UPDATE result SET used_at = ? WHERE media = ?", [moment.wall, media.text])
-            try webhook?.insert(job: id, database)
-            changes.append(JobFeed.Change(job: lease.job, state: .running))
-            return true
-        }
-    }
-
     public func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool {
         let outcome = try EncodedCompletion(ending)
         let moment = clock.now()

@@ -1,6 +1,5 @@
 import AttachPrep
 package import AttachPrepJobs
-import AttachPrepModel
 import FoundationEssentials
 import GRDB
 import RichPush
@@ -57,9 +56,7 @@ package struct JobRecord: Sendable {
         var job = Job(
             id: id, state: state, request: try StoredJSON.request(request), attempts: attempts,
             createdAt: Date(milliseconds: createdAt))
-        let manifest: Manifest? = try result.map { try StoredJSON.value($0, "a manifest") }
-        // Until the job ends, the column has its partial result; a cancelled job has none.
-        if !state.isFinished { job.partial = manifest } else if state != .cancelled { job.result = manifest }
+        job.result = try result.map { try StoredJSON.value($0, "a manifest") }
         job.error = try error.map { try StoredJSON.value($0, "an error") }
         job.startedAt = startedAt.map { Date(milliseconds: $0) }
         job.finishedAt = finishedAt.map { Date(milliseconds: $0) }

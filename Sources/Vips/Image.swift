@@ -24,12 +24,15 @@ import Glibc
         case primary
         /// All, stacked vertically.
         case all
+        /// One by its index.
+        case number(Int)
 
         /// As loader options. A truncated or corrupt file is an error, never an image with a gray end.
         fileprivate var options: String {
             switch self {
             case .primary: "[fail-on=error]"
             case .all: "[n=-1,fail-on=error]"
+            case .number(let page): "[page=\(page),fail-on=error]"
             }
         }
     }
@@ -43,8 +46,7 @@ import Glibc
     /// Opens an SVG drawn at a multiple of its own size.
     package static func openDrawing(descriptor: CInt, scale: Double) throws -> Image {
         let source = try ImageSource(descriptor: descriptor)
-        let options = "[scale=\(scale),fail-on=error]"
-        return try make("load") { out in unsafe CVips_image_new_from_source(source.pointer, options, out) }
+        return try make("svgload") { out in unsafe CVips_svgload_source(source.pointer, out, scale) }
     }
 
     /// Opens a file and reduces it to fit a box, decoding at a lower size where the format can. The result is upright.
@@ -93,12 +95,9 @@ import Glibc
 
     /// Wraps pixels of 8 bits a band, rows without padding; `orientation` is the EXIF orientation.
     ///
-    /// - Parameters:
-    ///   - colorProfile: The ICC profile of the pixels; nil for sRGB.
-    ///   - isCMYK: Whether the first four bands are amounts of ink.
+    /// - Parameter colorProfile: The ICC profile of the pixels; nil for sRGB.
     package static func wrap(
-        pixels: [UInt8], width: Int, height: Int, bands: Int, orientation: Int, colorProfile: [UInt8]? = nil,
-        isCMYK: Bool = false
+        pixels: [UInt8], width: Int, height: Int, bands: Int, orientation: Int, colorProfile: [UInt8]? = nil
     ) throws -> Image {
         // Bounded: the pixels are in memory.
         precondition(pixels.count == width * height * bands, "pixels do not match the image size")
@@ -108,8 +107,7 @@ import Glibc
                 VIPS_FORMAT_UCHAR)
         }
         guard let image = unsafe image else { throw VipsError("new_from_memory") }
-        let colors = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
-        unsafe image.pointee.Type = isCMYK ? VIPS_INTERPRETATION_CMYK : colors
+        unsafe image.pointee.Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         unsafe vips_image_set_int(image, "orientation", CInt(clamping: orientation))
         if let colorProfile {
             unsafe colorProfile.withUnsafeBytes { profile in
@@ -166,6 +164,22 @@ import Glibc
 
     private func turned() throws -> Image {
         try derive("autorot") { out in unsafe CVips_autorot(pointer, out) }
+    }
+
+    /// The same pixels with another color profile, or none.
+    package func labeled(colorProfile: [UInt8]?) throws -> Image {
+        let labeled = try derive("copy") { out in
+            unsafe CVips_copy_as(pointer, out, vips_image_get_interpretation(pointer))
+        }
+        if let colorProfile {
+            unsafe colorProfile.withUnsafeBytes { profile in
+                unsafe vips_image_set_blob_copy(
+                    labeled.pointer, "icc-profile-data", profile.baseAddress, profile.count)
+            }
+        } else {
+            _ = unsafe vips_image_remove(labeled.pointer, "icc-profile-data")
+        }
+        return labeled
     }
 
     /// Converted to sRGB, 8 bits; keeps alpha.
@@ -243,6 +257,16 @@ import Glibc
         }
     }
 
+    /// The first bands as colors, with one of the others as alpha.
+    package func keeping(colors: Int, alpha: Int?) throws -> Image {
+        let kept = try derive("extract_band") { out in
+            unsafe CVips_extract_bands(pointer, out, 0, CInt(clamping: colors))
+        }
+        guard let alpha else { return kept }
+        let other = try band(alpha)
+        return try kept.derive("bandjoin") { out in unsafe CVips_bandjoin2(kept.pointer, other.pointer, out) }
+    }
+
     /// With an alpha band, opaque where there was none.
     package func withAlpha() throws -> Image {
         guard !hasAlpha else { return self }
@@ -269,6 +293,16 @@ import Glibc
         var least = 0.0
         try check(unsafe CVips_min(alpha.pointer, &least), "min")
         return least < 255
+    }
+
+    /// Whether no pixel is visible; reads the whole image.
+    package func isInvisible() throws -> Bool {
+        guard hasAlpha else { return false }
+        // Bounded: an image with alpha has bands.
+        let alpha = try band(bands - 1)
+        var most = 0.0
+        try check(unsafe CVips_max(alpha.pointer, &most), "max")
+        return most == 0
     }
 
     /// Decodes every pixel and throws the first error.

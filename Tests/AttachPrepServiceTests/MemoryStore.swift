@@ -67,12 +67,9 @@ final class MemoryStore: JobStore {
         }
     }
 
-    func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: HostLimit) async throws -> [ClaimedJob] {
+    func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob] {
         []
     }
-    func report(
-        _ lease: JobLease, partial: Manifest, _ media: MediaID, notice: WebhookNotice?
-    ) async throws -> Bool { false }
     func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus] { [:] }
     func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool { false }
     func postpone(

@@ -170,7 +170,7 @@ struct OpenAPIValueTests {
     }
 
     private static let jobs = "/paths/~1v1~1jobs/post"
-    private static let ids = "At most \(Limits.batchRequestsMax.grouped)"
+    private static let ids = "At most \(Limits.selectedIDsMax.grouped)"
     private static let wait = "at most \(Int(Limits.preferredWaitSecondsMax)),"
     private static let listeners = "/paths/~1v1~1events/get/description"
 

@@ -41,7 +41,6 @@ final class FakeEngine: MediaEngine {
             let rendered = written(early, Array(descriptors.dropFirst()), nil)
             return .inspected(media, EarlyRender(request: early, media: rendered))
         case .render(let request): return .rendered(try render(request, Array(descriptors.dropFirst())))
-        case .join, .readPage: throw AttachPrepError(.internal, "not scripted")
         case .describe: return .described(EngineDescription(libraries: [], abilities: []))
         }
     }
@@ -149,7 +148,7 @@ extension RecordingEngine.Work {
         switch call {
         case .render(let request): self.init(isInspection: false, isDownloading: request.isDownloading)
         case .inspect(let request): self.init(isInspection: true, isDownloading: request.downloadingBytes != nil)
-        case .identify, .join, .readPage, .describe: return nil
+        case .identify, .describe: return nil
         }
     }
 }

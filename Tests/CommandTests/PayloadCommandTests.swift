@@ -117,8 +117,18 @@ import Testing
         let json = #"{"aps":{"alert":"x","mutable-content":1},"n":1,"attach":"\#(try CommandBench.url("tune.mid"))"}"#
         let result = try await payload(json)
         #expect(result.exitCode == 1)
-        #expect(result.text == #"{"aps":{"alert":"x","mutable-content":1},"n":1}"# + "\n")
+        #expect(result.text == #"{"aps":{"alert":"x","mutable-content":1},"n":1}"#)
         #expect(result.errorText.contains("payload.media_removed") && result.errorText.contains("media.unsupported"))
+    }
+
+    @Test func `A payload that only fits with its own URL is printed as it was, and can be sent`() async throws {
+        let media = #""attach":"\#(try CommandBench.url("grid.webp"))""#
+        let empty = #"{"aps":{"alert":"","mutable-content":1},\#(media)}"#
+        let alert = String(repeating: "a", count: 4_096 - empty.utf8.count)
+        let json = empty.replacing(#""alert":"""#, with: #""alert":"\#(alert)""#)
+        let result = try await payload(json)
+        #expect(result.exitCode == 0 && result.text == json, "\(result.text)")
+        #expect(result.errorText.contains("payload.not_rewritten"), "\(result.errorText)")
     }
 
     @Test func `With --format json, the output has the form of the service's response`() async throws {

@@ -8,25 +8,6 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
         let finalURL, declaredMIMEType, mimeType: String?
         let bytes: Int?
         let sha256: String?
-        let playlist: Playlist?
-        let page: Page?
-        let tried: [Tried]?
-    }
-
-    struct Tried: Decodable, Sendable, Equatable {
-        let url: String
-        let code: String?
-    }
-
-    struct Page: Decodable, Sendable, Equatable {
-        let url, property: String
-    }
-
-    struct Playlist: Decodable, Sendable, Equatable {
-        let live: Bool
-        let segments: Int
-        let seconds: Double
-        let bandwidth, width, height: Int?
     }
 
     struct File: Decodable, Sendable, Equatable {

@@ -11,7 +11,7 @@ import Testing
         while True:
             number = receive()['number']
             if number == 2: die('SIGSEGV')
-            media = {'format': 'png', 'magicMIMEType': 'image/png', 'isPage': False}
+            media = {'format': 'png', 'magicMIMEType': 'image/png'}
             reply(number, {'answer': {'_0': {'identified': {'_0': media}}}})
         """
 
@@ -66,6 +66,22 @@ import Testing
         #expect(row.subject == "content" && row.isQuarantined && row.strikes == 2 && row.source == source)
         #expect(row.ending.hasPrefix("signal 11") && row.first.hasSuffix("Z") && row.first <= row.last)
         #expect(row.digest == first.source.sha256)
+    }
+
+    @Test func `A drawing that takes too long ends its media process after 2 s, and is blocked the second time`()
+        async throws
+    {
+        let noise = "<filter id='f'><feTurbulence baseFrequency='0.5' numOctaves='9000'/></filter>"
+        let drawing =
+            "<svg xmlns='http://www.w3.org/2000/svg' width='900' height='900'>\(noise)"
+            + "<rect width='900' height='900' filter='url(#f)'/></svg>"
+        let source = try bench.folder.write(Array(drawing.utf8), to: "noise.svg")
+        let start = ContinuousClock.now
+        let first = try #require(try await prepare(source, with: nil).first)
+        bench.expect(first, rejectedAs: "media.decoder_crashed")
+        #expect(start.duration(to: .now) < .seconds(15))
+        #expect(try await prepare(source, with: nil).first?.error?.code == "media.quarantined")
+        #expect(try await rows().first?.strikes == 2)
     }
 
     @Test func `A crash during identification of the first bytes counts as a strike`() async throws {

@@ -95,9 +95,8 @@ import Testing
         for option in [
             "output", "format", "crop", "thumbnail-time", "thumbnail-size", "thumbnail-fit", "hide-thumbnail",
             "oversize", "unsupported", "budget", "max-bytes", "header", "https-only", "allow-private-network",
-            "ca-file", "netrc-file", "proxy", "resolve", "concurrency", "media-slots", "resume", "base-url",
-            "rendition", "attachment-types", "animation", "bake-rotation", "wait", "fallback", "clip", "unfurl",
-            "network", "device-budget", "matrix-file",
+            "ca-file", "proxy", "resolve", "concurrency", "media-slots", "resume", "base-url",
+            "rendition", "attachment-types", "animation", "bake-rotation", "network", "device-budget",
         ] {
             #expect(text.contains("--\(option)"), "--\(option)")
         }

@@ -17,9 +17,7 @@ import Testing
 @testable import NATSFuzz
 @testable import OptionFuzz
 @testable import OriginFuzz
-@testable import PageFuzz
 @testable import PayloadFuzz
-@testable import PlaylistFuzz
 @testable import PublishFuzz
 @testable import QueueFuzz
 @testable import RequestFuzz
@@ -34,8 +32,8 @@ struct SeedTests {
         "GIFEncoderFuzz": GIFEncoderFuzz.main, "HeaderFuzz": HeaderFuzz.main, "ImageParserFuzz": ImageParserFuzz.main,
         "ManifestFuzz": ManifestFuzz.main, "MediaProcessFuzz": MediaProcessFuzz.main, "MessageFuzz": MessageFuzz.main,
         "MovieParserFuzz": MovieParserFuzz.main, "NATSFuzz": NATSFuzz.main, "OptionFuzz": OptionFuzz.main,
-        "OriginFuzz": OriginFuzz.main, "PageFuzz": PageFuzz.main, "PayloadFuzz": PayloadFuzz.main,
-        "PlaylistFuzz": PlaylistFuzz.main, "PublishFuzz": PublishFuzz.main, "QueueFuzz": QueueFuzz.main,
+        "OriginFuzz": OriginFuzz.main, "PayloadFuzz": PayloadFuzz.main,
+        "PublishFuzz": PublishFuzz.main, "QueueFuzz": QueueFuzz.main,
         "RequestFuzz": RequestFuzz.main, "SignatureFuzz": SignatureFuzz.main,
     ]
 

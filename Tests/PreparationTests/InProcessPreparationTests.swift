@@ -40,8 +40,8 @@ import Testing
     private static let outcomes: [String: Outcome] = [
         "grid.jpg": .passed, "grid.webp": .converted, "grid.heic": .converted, "counter.webp": .converted,
         "counter.gif": .passed, "clock.webm": .converted, "clock.mp4": .passed, "hevc.mp4": .passed,
-        "tone.ogg": .converted, "cover.mp3": .passed, "empty.png": .rejected, "arrow.svg": .converted,
-        "grid.psd": .converted, "grid.ico": .converted, "tune.mid": .rejected,
+        "tone.ogg": .converted, "cover.mp3": .passed, "empty.png": .rejected, "arrow.svg": .rejected,
+        "grid.ico": .converted, "tune.mid": .rejected,
         "truncated.jpg": .rejected,
     ]
 

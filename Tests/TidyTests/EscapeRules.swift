@@ -22,6 +22,15 @@ enum EscapeRules {
         }
     }
 
+    /// JSON from outside is decoded after a check of its bytes.
+    static func decoders(_ file: TextFile) -> [Finding] {
+        let isLeft = ["Sources/JetStreamQueue/", "Sources/NATS/", "Sources/AttachPrepModel/ForeignJSON.swift"]
+        guard file.isSwift, file.module != nil, !isLeft.contains(where: file.path.hasPrefix) else { return [] }
+        return occurrences(of: ["JSONDecoder().decode(", "decoder.decode("], in: file) { _ in
+            "decodes JSON without a check of its bytes; use ForeignJSON.decode"
+        }
+    }
+
     /// A test waits for a fact; time proves nothing and is always too long or too short.
     static func sleeps(_ file: TextFile) -> [Finding] {
         guard file.isSwift, file.path.hasPrefix("Tests/") else { return [] }

@@ -1,107 +1,97 @@
 /// Numbers that came from outside the process never meet an operation that can trap.
 ///
-/// The rule cannot see types, so it looks at every arithmetic operator and every integer conversion in the files that
-/// read foreign input (`readers`). An operation is accepted when it cannot trap (`adding(clamping:)`, `Int(exactly:)`,
+/// The rule cannot see types, so it looks at every integer operator and conversion in the files that take numbers out
+/// of foreign bytes (`readers`). An operation is accepted when it cannot trap (`adding(clamping:)`, `Int(exactly:)`,
 /// `&+`, text parsed into an optional), when all of its operands are constants or counts of what is in memory, or when
 /// a comment beside it or above it says what bounds it: `// Bounded: at most 16 bits each.` Where one bound holds for
-/// more, as for loops over pixels, `// Bounded throughout: …` says it once: above a declaration for all of it, else to
-/// the end of the block. Of what is `// Bounded throughout: floating point` conversions to integers are looked at.
+/// more, as for offsets in a file, `// Bounded throughout: …` says it once: above a declaration for all of it, else to
+/// the end of the block.
 enum ForeignNumberRules {
-    /// Folders (with their slash) and files that read what a server, a file, a media process, a database, a queue or a
-    /// caller wrote.
+    /// Folders (with their slash) and files that parse media, heads, messages or rows.
     static let readers: [String] = [
-        "Sources/AttachPrep/AttachmentPreparer.swift",
-        "Sources/AttachPrep/Deadline.swift",
-        "Sources/AttachPrep/Download/",
-        "Sources/AttachPrep/FileStamp.swift",
-        "Sources/AttachPrep/HLS/",
-        "Sources/AttachPrep/Unfurl/",
-        "Sources/AttachPrep/Matrix/",
-        "Sources/AttachPrep/MediaPool/",
-        "Sources/AttachPrep/Network/",
-        "Sources/AttachPrep/Payload/",
-        "Sources/AttachPrep/Pipeline/",
-        "Sources/AttachPrep/Plan/",
-        "Sources/AttachPrep/Publish/",
-        "Sources/AttachPrep/Quarantine/",
-        "Sources/AttachPrep/Request/",
-        "Sources/AttachPrepCommand/BatchSummary.swift",
-        "Sources/AttachPrepCommand/Terminal/TerminalText.swift",
-        "Sources/AttachPrepJobs/",
-        "Sources/SQLiteQueue/",
-        "Sources/JetStreamQueue/",
-        "Sources/AttachPrepMedia/",
-        "Sources/AttachPrepService/Access/RateLimiter.swift",
-        "Sources/AttachPrepService/Access/SessionCookie.swift",
-        "Sources/AttachPrepService/Configuration/ServeConfiguration.swift",
-        "Sources/AttachPrepService/Configuration/SettingReader.swift",
-        "Sources/AttachPrepService/Connection/",
-        "Sources/AttachPrepService/Metrics/PrometheusRegistry.swift",
-        "Sources/AttachPrepService/Routes/",
-        "Sources/Curl/",
-        "Sources/HTML/",
-        "Sources/JPEG/",
-        "Sources/LibAV/",
-        "Sources/Linux/ChildProcess.swift",
+        // Heads and addresses.
+        "Sources/AttachPrep/Download/ContentDecoder.swift",
+        "Sources/AttachPrep/Download/HTTPCaching.swift",
+        "Sources/AttachPrep/Download/SignedURLExpiry.swift",
+        "Sources/AttachPrep/Network/HTTPClientExchange.swift",
+        "Sources/AttachPrep/Network/IPAddress.swift",
+        "Sources/AttachPrep/Network/ResponseHead.swift",
+        "Sources/AttachPrep/Network/TraceHeaders.swift",
+        "Sources/AttachPrep/Network/WebAddress.swift",
+        "Sources/AttachPrep/Request/Timestamp.swift",
+        "Sources/AttachPrepJobs/Receipts/ReceiptToken.swift",
+        "Sources/AttachPrepJobs/Webhooks/WebhookAttempt.swift",
+        "Sources/AttachPrepService/Connection/HostHeader.swift",
+        "Sources/AttachPrepService/Routes/MediaRoutes.swift",
+        "Sources/AttachPrepService/Routes/QueryParameters.swift",
+        "Sources/Curl/ResponseFraming.swift",
+        "Sources/OTLP/TraceContext.swift",
+        "Sources/Zlib/",
+        // Messages: requests, payloads, a media process.
+        "Sources/AttachPrep/MediaPool/AnswerValidation.swift",
         "Sources/Linux/MessageSocket.swift",
-        "Sources/Magic/",
-        "Sources/MediaProcessMain/",
         "Sources/MediaEngine/",
-        "Sources/MediaProcessing/",
-        "Sources/NATS/",
-        "Sources/OTLP/",
-        "Sources/PNG/",
         "Sources/RichPush/ClippingRect.swift",
-        "Sources/RichPush/Device/",
+        "Sources/RichPush/Device/FetchResponse.swift",
+        "Sources/RichPush/Device/PushContentReader.swift",
         "Sources/RichPush/JSON/",
         "Sources/RichPush/Payload/PayloadMedia.swift",
-        "Sources/PushPayload/FittedPayload.swift",
-        "Sources/PushPayload/MediaFieldChanges.swift",
-        "Sources/PushPayload/MediaItemCheck.swift",
-        "Sources/PushPayload/PayloadCheck.swift",
-        "Sources/AttachPrepModel/Int+Grouped.swift",
-        "Sources/AttachPrepModel/Manifest.swift",
-        "Sources/AttachPrepModel/NetworkProfile.swift",
         "Sources/RichPush/ThumbnailTime.swift",
-        "Sources/Vips/",
+        // Rows.
+        "Sources/JetStreamQueue/StoredJob.swift",
+        "Sources/NATS/Delivery.swift",
+        "Sources/SQLiteQueue/JobRecord.swift",
+        "Sources/SQLiteQueue/Uploads.swift",
+        // Media.
+        "Sources/JPEG/BaselineScan.swift",
+        "Sources/JPEG/HuffmanDecoder.swift",
+        "Sources/JPEG/JPEGDecoder.swift",
+        "Sources/LibAV/Demuxer.swift",
+        "Sources/LibAV/Frame.swift",
+        "Sources/LibAV/Packet.swift",
+        "Sources/LibAV/StreamDescription.swift",
+        "Sources/MediaProcessing/Animations/APNGDecoder.swift",
+        "Sources/MediaProcessing/Animations/AVIFSequenceDecoder.swift",
+        "Sources/MediaProcessing/Animations/GIFDecoder.swift",
+        "Sources/MediaProcessing/Animations/GIFParser.swift",
+        "Sources/MediaProcessing/Animations/LZWDecoder.swift",
+        "Sources/MediaProcessing/Animations/WebPAnimationDecoder.swift",
+        "Sources/MediaProcessing/Identify/",
+        "Sources/MediaProcessing/Inspect/ByteWindow.swift",
+        "Sources/MediaProcessing/Inspect/DisplayGeometry.swift",
+        "Sources/MediaProcessing/Inspect/ISOBoxes.swift",
+        "Sources/MediaProcessing/Inspect/MPEGAudio.swift",
+        "Sources/MediaProcessing/Inspect/MPEGStreams.swift",
+        "Sources/MediaProcessing/Inspect/MediaContainer.swift",
+        "Sources/MediaProcessing/Inspect/NALUnitValidator.swift",
+        "Sources/MediaProcessing/Inspect/RIFFChunks.swift",
+        "Sources/MediaProcessing/Stills/BMPDecoder.swift",
+        "Sources/MediaProcessing/Stills/ExifTags.swift",
+        "Sources/MediaProcessing/Stills/HEIFItems.swift",
+        "Sources/MediaProcessing/Stills/ICCProfile.swift",
+        "Sources/MediaProcessing/Stills/IconDecoder.swift",
+        "Sources/MediaProcessing/Stills/JPEGSegments.swift",
+        "Sources/MediaProcessing/Stills/PlainHEIF.swift",
+        "Sources/MediaProcessing/Stills/PNGParser.swift",
+        "Sources/MediaProcessing/Stills/TIFFValidator.swift",
+        "Sources/PNG/PNGChunk.swift",
+        "Sources/PNG/PNGDecoder.swift",
+        "Sources/PNG/PNGValidation.swift",
         "Sources/WebP/",
-        "Sources/Zlib/",
-    ]
-
-    /// What lies in those folders but takes no number out of a file: arithmetic on our own pixels, whose count was
-    /// checked (`ImageLimits`) before they were made, and on what our encoders wrote.
-    static let exempt: [String] = [
-        "Sources/MediaProcessing/Animations/AnimationLadder.swift",
-        "Sources/MediaProcessing/Animations/ColorQuantizer.swift",
-        "Sources/MediaProcessing/Animations/GIFFrameWriter.swift",
-        "Sources/MediaProcessing/Animations/LZWEncoder.swift",
-        "Sources/MediaProcessing/Animations/NearestColorFinder.swift",
-        "Sources/MediaProcessing/Animations/UnsafeArray.swift",
-        "Sources/MediaProcessing/Stills/EncodedSizePrediction.swift",
-        "Sources/MediaProcessing/Stills/Pixels/BoxFilter.swift",
-        "Sources/MediaProcessing/Stills/Pixels/PlanarImage.swift",
-        "Sources/MediaProcessing/Stills/Pixels/PlaneResampler.swift",
-        "Sources/MediaProcessing/Stills/Pixels/YCbCrConversion.swift",
     ]
 
     static let remedy = "use SafeArithmetic's clamping or exact forms, or say what bounds it: // Bounded: …"
 
     static func arithmetic(_ file: TextFile) -> [Finding] {
-        guard file.isSwift, isReader(file.path) else { return [] }
+        guard file.isSwift, readers.contains(where: file.path.hasPrefix) else { return [] }
         return findings(in: file)
-    }
-
-    /// The longest entry that names a file decides.
-    static func isReader(_ path: String) -> Bool {
-        func longest(_ entries: [String]) -> Int { entries.filter(path.hasPrefix).map(\.count).max() ?? 0 }
-        return longest(readers) > longest(exempt)
     }
 
     /// Of any Swift file, whether listed or not.
     static func findings(in file: TextFile) -> [Finding] {
         file.code.enumerated().compactMap { index, line in
-            guard let trap = trap(in: line), !isExplained(index, file.lines),
-                let trap = left(of: trap, in: line, bound: boundThroughout(index, file.lines))
+            guard let trap = operation(in: line) ?? conversion(in: line), !isExplained(index, file.lines),
+                !isBoundThroughout(index, file.lines)
             else { return nil }
             return Finding(file.path, index + 1, "\(trap) can trap on a number from outside; \(remedy)")
         }
@@ -125,25 +115,18 @@ enum ForeignNumberRules {
 
     private static let throughout = "// Bounded throughout: "
 
-    /// What may trap although the declaration or block around has a bound.
-    private static func left(of trap: String, in line: String, bound: Substring?) -> String? {
-        guard let bound else { return trap }
-        return bound.hasPrefix("floating point") ? conversion(in: line) ?? span(in: line) : nil
-    }
-
-    /// What the nearest comment says that holds for a line.
-    private static func boundThroughout(_ index: Int, _ lines: [Substring]) -> Substring? {
+    private static func isBoundThroughout(_ index: Int, _ lines: [Substring]) -> Bool {
         var left = indentation(lines[index])
         for above in lines.indices[..<index].reversed() {
             let words = lines[above].drop(while: \.isWhitespace)
             guard !words.isEmpty else { continue }
             let own = indentation(lines[above])
             if words.hasPrefix(throughout), own <= left, holds(above, for: index, isBlock: own == left, lines) {
-                return words.dropFirst(throughout.count)
+                return true
             }
             left = min(left, own)
         }
-        return nil
+        return false
     }
 
     /// - Parameter isBlock: whether no line between the comment and the line stands further left than the comment.
@@ -182,11 +165,6 @@ enum ForeignNumberRules {
         return operators.contains(String(word)) || ["?", ":", "&&", "||"].contains(word) || word.hasPrefix("//")
     }
 
-    /// The first operation of a line that may trap.
-    private static func trap(in line: String) -> String? {
-        operation(in: line) ?? conversion(in: line) ?? span(in: line)
-    }
-
     // MARK: Operators
 
     private static let operators: Set<String> = ["+", "-", "*", "/", "%", "+=", "-=", "*=", "/=", "%=", "<<", "<<="]
@@ -205,7 +183,7 @@ enum ForeignNumberRules {
                 continue
             }
             if word == "/", isHarmless(left) || isHarmless(right) { continue }
-            // A span by a span is a floating-point number; a moment and a span fit, since `span` looks at each span.
+            // A duration by a duration is a floating-point number, and clocks hold every duration of the product.
             if word == "/", words[index + 1].hasPrefix("."), words[index + 1].hasSuffix("(1)") { continue }
             if left == ".now" || left == ".now()" || left == "ContinuousClock.now" { continue }
             return "\(left) \(word) \(right)"
@@ -218,11 +196,7 @@ enum ForeignNumberRules {
         if operand.contains("\"") { return true }
         let isTyped = ["[", "Double(", "pow(", "Array(", "StatementArguments("].contains { operand.hasPrefix($0) }
         if isTyped || operand.contains("timeInterval") || operand.contains(").rounded(") { return true }
-        // A span of a constant: every clock can hold it, and a quotient of spans is a floating-point number.
-        for unit in [".seconds(", ".milliseconds("] where operand.hasPrefix(unit) {
-            let span = operand.dropFirst(unit.count)
-            return span.hasPrefix("clamping:") || isConstant(String(span))
-        }
+        if operand.hasPrefix(".seconds(") || operand.hasPrefix(".milliseconds(") { return true }
         // What `map` gives is a list, or an optional, which has no arithmetic.
         if operand.contains(".map") || operand.contains(".flatMap") { return true }
         let digits = operand.drop { $0 == "-" }
@@ -298,29 +272,6 @@ enum ForeignNumberRules {
             return depth > 0
         }.dropFirst()
         return behind.hasPrefix(" ??") || behind.hasPrefix(".map")
-    }
-
-    // MARK: Time
-
-    private static func span(in line: String) -> String? {
-        for unit in [".seconds(", ".milliseconds(", ".microseconds(", ".nanoseconds("] {
-            var rest = Substring(line)
-            while let found = rest.range(of: unit) {
-                // `timeBase.seconds(ticks)` asks something of its own, `Duration.seconds(count)` makes a span.
-                let owner = rest[..<found.lowerBound].reversed().prefix {
-                    $0.isLetter || $0.isNumber || "?)]".contains($0)
-                }
-                let isMethod = !owner.isEmpty && String(owner.reversed()) != "Duration"
-                rest = rest[found.upperBound...]
-                if isMethod { continue }
-                // `reader.seconds(.drain)` names something, `case .seconds(let value)` takes a value out.
-                let isName = rest.first == "." || rest.hasPrefix("let ")
-                if !isSafe(rest), !(rest.first?.isNumber ?? false), !isName {
-                    return "\(unit)\(rest.prefix { $0 != ")" }))"
-                }
-            }
-        }
-        return nil
     }
 }
 

@@ -9,8 +9,6 @@ enum Modules {
         "JPEG": ["SafeArithmetic", "FileIO", "CJPEG"],
         "PNG": ["SafeArithmetic", "FileIO", "Deflate", "CSPNG"],
         "WebP": ["SafeArithmetic", "CWebP"],
-        "JXL": ["SafeArithmetic", "CJXL"],
-        "HTML": ["SafeArithmetic", "CXML"],
         "Magic": ["CMagic"],
         "Zlib": ["SafeArithmetic", "CZlib"],
         "Deflate": ["SafeArithmetic", "CDeflate"],
@@ -23,7 +21,7 @@ enum Modules {
         "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaProcessing": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP",
-            "JXL", "HTML", "Magic", "FileIO", "Linux",
+            "Magic", "FileIO", "Linux",
         ],
         "MediaProcessMain": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux",
@@ -68,7 +66,7 @@ enum Modules {
 
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
-        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CJXL", "CXML", "CMagic", "CZlib", "CDeflate", "CCurl", "CNATS",
+        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CDeflate", "CCurl", "CNATS",
         "CLinux", "CBuild", "CEmbedded",
     ]
 
@@ -78,7 +76,6 @@ enum Modules {
         "Crypto": [
             "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
         ],
-        "CryptoExtras": ["AttachPrep"],
         "GRDB": ["SQLiteQueue", "JetStreamQueue"],
         "HTTPTypes": ["AttachPrepService"],
         "Hummingbird": ["AttachPrepService"],

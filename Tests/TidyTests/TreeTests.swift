@@ -70,6 +70,8 @@ import Testing
 
     @Test func `Messages that callers of the service read name no flags`() throws { try check(FlagRules.check) }
 
+    @Test func `JSON is decoded after a check of its bytes`() throws { try check(EscapeRules.decoders) }
+
     @Test func `Tests do not sleep`() throws { try check(EscapeRules.sleeps) }
 
     @Test func `Nothing generated is tracked`() throws {

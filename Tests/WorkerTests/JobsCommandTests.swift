@@ -78,26 +78,6 @@ import Testing
     }
 
     @Test(arguments: Target.allCases)
-    private func `The partial result of a job is shown until its end and afterwards`(target: Target) async throws {
-        let (service, origin) = (try await bench.start(), try LoopbackServer())
-        let id = try await service.client.submit(
-            #"{"source": "\#(origin.url("/clip"))", "fallbacks": ["\#(try ServiceBench.url("grid.jpg"))"], "#
-                + #""partial": true, "wait": 30}"#)
-        try await pollUntil("the partial result") { try await service.client.job(id).json["partial"] != nil }
-        let listed = try await run(["jobs", "list"], target, service)
-        #expect(listed.lines.last?.contains(" partial ") == true, "\(listed.text)")
-        let waiting = try await run(["jobs", "show", id], target, service)
-        #expect(waiting.lines.contains { $0.hasPrefix("partial ") && $0.contains("public.jpeg") }, "\(waiting.text)")
-        origin.serve("/clip", .body(try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))))
-        _ = try await service.client.ended(id)
-        let shown = try await run(["jobs", "show", id], target, service)
-        #expect(shown.lines.contains { $0.hasPrefix("partial ") && $0.contains("public.jpeg") }, "\(shown.text)")
-        #expect(shown.text.contains("grid.jpg, reported 2"), "\(shown.text)")
-        #expect(shown.lines.contains { $0.hasPrefix("attachment ") && $0.contains("public.png") }, "\(shown.text)")
-        try await service.stop()
-    }
-
-    @Test(arguments: Target.allCases)
     private func `Jobs are cancelled, retried and purged`(target: Target) async throws {
         let (service, succeeded, failed, waiting) = try await start()
         #expect(try await run(["jobs", "cancel", waiting], target, service).exitCode == 0)

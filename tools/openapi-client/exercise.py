@@ -141,20 +141,16 @@ check(shown.result.attachment.url == manifest.attachment.url, f"{shown}")
 check(call_with_head("showJobLog", models.JobLog, job).lines, "the log")
 call("showJob", 404, models.Problem, uuid.uuid4())
 
-# A source with a fallback, which is the partial result until the source has failed for good.
+# A job with a payload, which its webhook returns with the files.
 request = models.AttachmentRequest(
-    source=f"{source}/missing", fallbacks=[source], partial=True, wait=1.0, callback_url=callback, id="event",
+    source=source, callback_url=callback, id="event",
     payload=models.AttachmentRequestPayloadType0.from_dict({"aps": {"alert": "Door"}}),
 )
-waiting = call("submitJobs", 202, models.Job, body=request)
-# On a loaded machine the final event can arrive before the partial one.
-event, final = sorted((webhook_of(waiting.id) for _ in range(2)), key=lambda event: not event.data.partial)
-check(event.type_ == models.WebhookEventType.ATTACHMENT_PARTIAL and event.data.partial, f"{event}")
+pushed = call("submitJobs", 202, models.Job, body=request)
+event = webhook_of(pushed.id)
+check(event.type_ == models.WebhookEventType.ATTACHMENT_PREPARED, f"{event}")
 check(event.push.headers["apns-collapse-id"] == "event", f"{event.push}")
 check(event.push.payload["attachprep"]["attachments"][0]["url"] == event.data.attachment.url, f"{event.push}")
-ended = call("showJob", 200, models.Job, waiting.id, prefer="wait=50")
-check([one.code for one in ended.result.source.tried] == [models.ErrorCode.SOURCE_NOT_FOUND, None], f"{ended}")
-check(final.type_ == models.WebhookEventType.ATTACHMENT_PREPARED, f"{final}")
 
 # Many jobs, and what is done to them.
 lines = "".join(json.dumps({"source": f"{source}?{n}", "notBefore": tomorrow.isoformat()}) + "\n" for n in (1, 2))

@@ -15,8 +15,8 @@ enum ContentCoding: Sendable, Hashable {
     case rejected
 
     init(_ head: ResponseHead) {
-        let names = head.values("content-encoding").flatMap { $0.split(separator: ",") }
-            .map { $0.filter { !$0.isWhitespace }.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
+        let names = head.values("content-encoding").flatMap { $0.split(at: UInt8(ascii: ",")) }
+            .map(\.withoutBlanks.lowercased).filter { !$0.isEmpty && $0 != "identity" }
         guard names.count <= 1 else {
             self = .rejected
             return

@@ -1,12 +1,13 @@
 internal import AttachPrepModel
 internal import Curl
 package import RichPush
+package import SafeArithmetic
 
 /// What a download does after one request and its response.
 enum DownloadDecision: Sendable, Hashable {
     /// The file is complete.
     case finish
-    case follow(location: String)
+    case follow(location: ForeignText)
     /// The server confirmed the version fetched before; nothing was downloaded.
     case unchanged
     /// Wait, then try again; the error is thrown when no attempt is left.
@@ -70,7 +71,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     case whole(total: Int?)
     /// The rest of a partial file follows; `total` is the size of the whole in bytes.
     case continuation(total: Int?)
-    case redirect(location: String)
+    case redirect(location: ForeignText)
     /// The response does not match the requested range; the download starts over without a range.
     case unusableRange
     /// The file matches the validators that were sent (304).
@@ -88,11 +89,9 @@ package enum ResponseVerdict: Sendable, Hashable {
 
     /// - Parameters:
     ///   - point: Where the file is continued; nil to begin it.
-    ///   - range: The requested part of the file; nil for the whole.
     ///   - validators: The validators of a conditional request; nil for another request.
     package init(
-        _ head: ResponseHead, resuming point: ResumePoint?, range: ResourceRange? = nil,
-        asking validators: SourceValidators? = nil
+        _ head: ResponseHead, resuming point: ResumePoint?, asking validators: SourceValidators? = nil
     ) {
         if let field = head.ambiguousField {
             self = .ambiguous(field: field)
@@ -100,7 +99,7 @@ package enum ResponseVerdict: Sendable, Hashable {
         }
         self =
             switch head.status {
-            case 206: Self.partial(head, point, range)
+            case 206: Self.range(head, point)
             case 416 where point != nil: .unusableRange
             case 200...299: .whole(total: head.isEncoded ? nil : head.contentLength)
             case 304: Self.unmodified(head, validators)
@@ -119,18 +118,10 @@ package enum ResponseVerdict: Sendable, Hashable {
         }
     }
 
-    private static func partial(_ head: ResponseHead, _ point: ResumePoint?, _ wanted: ResourceRange?)
-        -> ResponseVerdict
-    {
+    private static func range(_ head: ResponseHead, _ point: ResumePoint?) -> ResponseVerdict {
         if let point {
             let total = head.contentRange?.total ?? point.total
             return point.isContinued(by: head) ? .continuation(total: total) : .unusableRange
-        }
-        if let wanted {
-            guard let range = head.contentRange, range.first == wanted.offset, range.end == wanted.end,
-                head.isWholeRange, !head.isEncoded
-            else { return .rejected(status: head.status) }
-            return .whole(total: wanted.length)
         }
         // Some servers send 206 without a range request; accepted when the range is the whole file.
         guard let range = head.contentRange, range.first == 0, let total = range.total, range.end == total,
@@ -291,8 +282,6 @@ package struct RetrySchedule: Sendable, Hashable {
     /// The longest wait before the second attempt.
     package var backOff: Duration
     package var attemptsMax = Limits.downloadAttemptsMax
-    /// The longest wait after any number of attempts, without `Retry-After`; nil for no limit.
-    package var backOffMax: Duration?
 
     package init(backOff: Duration) {
         self.backOff = backOff
@@ -307,8 +296,7 @@ package struct RetrySchedule: Sendable, Hashable {
     package func delay(afterTries tries: Int, chance: Double, retryAfter: Duration?, timeLeft: Duration) -> Duration? {
         guard tries < attemptsMax else { return nil }
         // Bounded: the backoff is a fraction of a second, and is doubled at most 16 times.
-        let doubled = backOff * (1 << min(tries - 1, 16))
-        let delayMax = min(doubled, backOffMax ?? doubled)
+        let delayMax = backOff * (1 << min(tries - 1, 16))
         // Bounded: at most the delayMax or the `Retry-After` that `EasyHandle.report` clamps.
         let delay = max(delayMax * chance, retryAfter ?? .zero)
         return delay < timeLeft ? delay : nil
@@ -320,17 +308,18 @@ package struct ResumePoint: Sendable, Hashable {
     /// Bytes already in the file.
     package let offset: Int
     /// The `If-Range` value: a strong ETag, else `Last-Modified`.
-    package let validator: String
+    package let validator: ForeignText
     /// Bytes of the whole file; nil if the server declared none.
     package let total: Int?
-    let etag: String?
+    let etag: ForeignText?
 
     /// Nil when resuming is impossible: no bytes were received, the body is encoded, ranges are not accepted, or no
     /// validator identifies the version.
     package init?(after head: ResponseHead, bytes: Int, total: Int?) {
-        guard bytes > 0, !head.isEncoded, head["accept-ranges"]?.lowercased() != "none" else { return nil }
+        guard bytes > 0, !head.isEncoded, head["accept-ranges"]?.lowercased != "none" else { return nil }
         let strong = head["etag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
-        guard let validator = strong ?? head["last-modified"], Self.isValidHeaderValue(validator) else { return nil }
+        guard let validator = strong ?? head["last-modified"], Self.isValidHeaderValue(validator.string)
+        else { return nil }
         offset = bytes
         self.validator = validator
         self.total = total
@@ -344,7 +333,7 @@ package struct ResumePoint: Sendable, Hashable {
     }
 
     /// The `Range` and `If-Range` header lines.
-    var headerLines: [String] { ["Range: bytes=\(offset)-", "If-Range: \(validator)"] }
+    var headerLines: [String] { ["Range: bytes=\(offset)-", "If-Range: \(validator.string)"] }
 
     /// Whether a 206 response continues the file at `offset` with the same version.
     package func isContinued(by head: ResponseHead) -> Bool {

@@ -34,7 +34,6 @@ final class DownloadExchange: TransferObserver {
     private let addressPolicy: AddressPolicy
     private let traffic: TrafficCounter
     private let resumePoint: ResumePoint?
-    private let range: ResourceRange?
     private let condition: ConditionalRequest?
     private let decodesContent: Bool
     private let deadline: ContinuousClock.Instant
@@ -47,16 +46,14 @@ final class DownloadExchange: TransferObserver {
     ///   - prefixReady: Yields when a verdict on the body is due.
     init(
         host: String, body: BodyFile, addressPolicy: AddressPolicy, traffic: TrafficCounter = TrafficCounter(),
-        resumePoint: ResumePoint?, range: ResourceRange? = nil,
-        condition: ConditionalRequest? = nil, decodesContent: Bool = true, deadline: ContinuousClock.Instant,
-        prefixReady: AsyncStream<Void>.Continuation
+        resumePoint: ResumePoint?, condition: ConditionalRequest? = nil, decodesContent: Bool = true,
+        deadline: ContinuousClock.Instant, prefixReady: AsyncStream<Void>.Continuation
     ) {
         self.host = host
         self.body = body
         self.addressPolicy = addressPolicy
         self.traffic = traffic
         self.resumePoint = resumePoint
-        self.range = range
         self.condition = condition
         self.decodesContent = decodesContent
         self.deadline = deadline
@@ -120,7 +117,7 @@ final class DownloadExchange: TransferObserver {
             }
         }
         if !fits { state.withLock { $0.received.isUndecodable = true } }
-        return isTaken && fits && !body.isPrefixComplete
+        return isTaken && fits
     }
 
     private func append(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) {
@@ -131,7 +128,7 @@ final class DownloadExchange: TransferObserver {
 
     /// Decides from the complete head what the body is.
     private func begin(_ head: ResponseHead) throws(AttachPrepError) {
-        let verdict = ResponseVerdict(head, resuming: resumePoint, range: range, asking: condition?.validators)
+        let verdict = ResponseVerdict(head, resuming: resumePoint, asking: condition?.validators)
         state.withLock {
             $0.received.head = head
             $0.received.verdict = verdict
@@ -157,8 +154,7 @@ final class DownloadExchange: TransferObserver {
         guard let head = received.head, head.status == 206, !head.isEncoded, let range = head.contentRange else {
             return
         }
-        let end = self.range == nil ? range.end : range.length
-        guard body.bytes.adding(clamping: bytes) <= end else { throw .ambiguousHeader(host, "Content-Range") }
+        guard body.bytes.adding(clamping: bytes) <= range.end else { throw .ambiguousHeader(host, "Content-Range") }
     }
 
     /// Whether to read the body: a long unneeded body ends the transfer, a short one is read so that the connection can
@@ -201,32 +197,20 @@ final class BodyFile: Sendable {
         var isCheckPending = false
         /// Whether the verdict at the last mark was `undecided`.
         var isUnidentified = false
-
-        /// The part of a piece that a verdict about a prefix leaves.
-        func wanted(_ piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-            guard case .prefix(let bytesMax) = verdict else { return unsafe piece }
-            let left = max(0, bytesMax.subtracting(clamping: bytes))
-            return unsafe UnsafeRawBufferPointer(rebasing: piece.prefix(left))
-        }
     }
 
     /// Borrowed from the caller.
     private let descriptor: CInt
-    /// The offset of the body in the file.
-    private let start: Int
     private let bytesMax: Int
     private let observer: (any DownloadObserver)?
     private let state = Mutex(State())
 
-    init(descriptor: CInt, start: Int = 0, bytesMax: Int, observer: (any DownloadObserver)? = nil) {
+    init(descriptor: CInt, bytesMax: Int, observer: (any DownloadObserver)? = nil) {
         self.observer = observer
         self.descriptor = descriptor
-        self.start = start
         self.bytesMax = bytesMax
     }
 
-    /// The beginning of the body, for formats that are recognized by a few characters.
-    var firstBytes: [UInt8] { (try? FileIO.bytes(descriptor, at: start, count: 16)) ?? [] }
     var bytes: Int { state.withLock { $0.bytes } }
     var generation: Int { state.withLock { $0.generation } }
     /// The declared size of the whole body in bytes; nil if the server declared none.
@@ -240,15 +224,6 @@ final class BodyFile: Sendable {
         }
     }
     var isUndecided: Bool { state.withLock { $0.verdict == .undecided } }
-    /// Whether only a prefix is wanted.
-    var isPrefix: Bool { state.withLock { if case .prefix = $0.verdict { true } else { false } } }
-    /// Whether a prefix is wanted and was received.
-    var isPrefixComplete: Bool {
-        state.withLock { state in
-            guard case .prefix(let bytesMax) = state.verdict else { return false }
-            return state.bytes >= bytesMax
-        }
-    }
     var sha256: String { state.withLock { $0.hasher.finalize().hexadecimal } }
 
     /// Truncates the file and starts the next generation; the verdicts start over, since the content may differ.
@@ -258,7 +233,7 @@ final class BodyFile: Sendable {
         let generation = try state.withLock { state throws(AttachPrepError) in
             // Bounded: counts the restarts of one download, which the retry schedule limits.
             state = State(generation: state.generation + 1)
-            guard isEmpty || ftruncate(descriptor, start) == 0 else { throw OutputErrors.error(errno) }
+            guard isEmpty || ftruncate(descriptor, 0) == 0 else { throw OutputErrors.error(errno) }
             return state.generation
         }
         observer?.bodyBegan(generation: generation)
@@ -267,7 +242,7 @@ final class BodyFile: Sendable {
     /// Avoids a needless `ftruncate`: ext4 flushes a truncated file to disk on close, even one that was empty before.
     private var isEmpty: Bool {
         var status = stat()
-        return unsafe fstat(descriptor, &status) == 0 && status.st_size == start
+        return unsafe fstat(descriptor, &status) == 0 && status.st_size == 0
     }
 
     /// Stores the size of the whole body that the server declared.
@@ -294,7 +269,6 @@ final class BodyFile: Sendable {
     ///   `output.not_writable`.
     func append(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) -> Bool {
         let (isDue, bytes, total) = try state.withLock { state throws(AttachPrepError) in
-            let piece = unsafe state.wanted(piece)
             try check(state.bytes.adding(clamping: piece.count), state)
             try unsafe write(piece, at: state.bytes)
             unsafe state.hasher.update(bufferPointer: piece)
@@ -338,7 +312,7 @@ final class BodyFile: Sendable {
     }
 
     private func write(_ piece: UnsafeRawBufferPointer, at start: Int) throws(AttachPrepError) {
-        do { try unsafe FileIO.write(piece, to: descriptor, at: self.start.adding(clamping: start)) } catch {
+        do { try unsafe FileIO.write(piece, to: descriptor, at: start) } catch {
             throw OutputErrors.error(error.code)
         }
     }

@@ -2,6 +2,7 @@ internal import AttachPrepModel
 internal import Curl
 internal import FoundationEssentials
 package import RichPush
+internal import SafeArithmetic
 
 /// One download with all its redirects and attempts.
 struct DownloadRun {
@@ -33,15 +34,6 @@ struct DownloadRun {
     private var redirectsFreshUntil: Date? = .distantFuture
     /// Validators of the version fetched before; nil when no conditional request is to be sent.
     private var validators: SourceValidators?
-    private let wait: SourceWait?
-    private let waitSignal: WaitSignal
-    private let range: ResourceRange?
-    /// Requests that found no source while waiting for it.
-    private var polls = 0
-    /// Whether the file is complete, and the next request only asks whether the server has a newer version.
-    private var isGrowthCheck = false
-    /// The hash of the last version that was compared with the server's.
-    private var comparedVersion: String?
 
     /// - Throws: `source.invalid_url`, `source.scheme_not_allowed` or `request.invalid`, before anything is sent.
     init(
@@ -50,20 +42,12 @@ struct DownloadRun {
         self.downloader = downloader
         deadline = request.deadline
         headers = try RequestHeaders(request.headers)
-        let waitSignal = WaitSignal(request.onWaiting)
-        self.waitSignal = waitSignal
-        self.onPrefix = { bytes, isComplete in
-            waitSignal.set(false)
-            return try await onPrefix(bytes, isComplete)
-        }
-        body = BodyFile(
-            descriptor: descriptor, start: request.fileOffset, bytesMax: request.bytesMax, observer: request.observer)
+        self.onPrefix = onPrefix
+        body = BodyFile(descriptor: descriptor, bytesMax: request.bytesMax, observer: request.observer)
         first = try WebAddress(request.url, httpsOnly: downloader.policy.httpsOnly)
         schedule = RetrySchedule(backOff: downloader.timeouts.backOff)
         hop = first
         validators = headers.hasConditions ? nil : request.validators
-        wait = request.wait
-        range = request.range
     }
 
     /// The conditional headers for this hop; nil when the download resumes a partial file.
@@ -73,7 +57,6 @@ struct DownloadRun {
     }
 
     mutating func run() async throws -> DownloadedFile {
-        defer { waitSignal.set(false) }
         do {
             while try await !step() {}
             if body.isUndecided { try body.accept(await onPrefix(body.bytes, true)) }
@@ -83,27 +66,13 @@ struct DownloadRun {
             throw AttachPrepError.deadlineExceeded(hop.host)
         }
         return DownloadedFile(
-            finalURL: hop.shown, address: hop, isWholeFile: head?.status != 206, declaredMIMEType: head?.mimeType,
-            declaredCharset: head?.charset,
-            bytes: body.bytes, sha256: body.sha256,
+            finalURL: hop.shown, declaredMIMEType: head?.mimeType, bytes: body.bytes, sha256: body.sha256,
             generation: body.generation, timings: timings, httpVersion: httpVersion, attempts: attempts,
             freshness: freshness.limited(to: redirectsFreshUntil))
     }
 
     /// Runs one hop or attempt and acts on its result; true when the file is complete.
     private mutating func step() async throws -> Bool {
-        guard isGrowthCheck else { return try await attempt() }
-        let generation = body.generation
-        do {
-            return try await attempt()
-        } catch {
-            // Until a newer version is received, the file is complete, whatever happens to the check.
-            guard body.generation == generation, !Task.isCancelled else { throw error }
-            return true
-        }
-    }
-
-    private mutating func attempt() async throws -> Bool {
         guard ContinuousClock.now < deadline else { throw AttachPrepError.deadlineExceeded(hop.host) }
         let hosts: [PinnedHost]
         do {
@@ -119,11 +88,8 @@ struct DownloadRun {
             host: hop.host, limits: downloader.timeouts, hasHead: received.head != nil, bytes: body.bytes,
             total: body.total,
             proxyStatus: report.proxyStatus)
-        // The transfer was ended here.
-        if body.isPrefixComplete, received.verdict?.hasContent == true, received.abortError == nil { return true }
-        if SourceWait.isExpected(received.verdict), try await polled(after: report.retryAfter) { return false }
         let step = explained(DownloadDecision(after: report.ending, received, facts), received)
-        return try await isGrowthCheck ? applyGrowthCheck(step, received) : apply(step, retryAfter: report.retryAfter)
+        return try await apply(step, retryAfter: report.retryAfter)
     }
 
     private mutating func resolve() async throws -> [PinnedHost] {
@@ -147,7 +113,7 @@ struct DownloadRun {
         let freshness = SourceFreshness(answer, requestedAt: requestedAt, by: hop)
         switch verdict {
         case .whole: (head, self.freshness) = (answer, freshness)
-        case .unchanged where !isGrowthCheck:
+        case .unchanged:
             let isStored = !CacheDirectives(answer.values("cache-control")).has("no-store")
             self.freshness = validators.map { freshness.renewing($0, isStored: isStored) } ?? freshness
         case .redirect:
@@ -158,14 +124,13 @@ struct DownloadRun {
 
     private mutating func apply(_ step: DownloadDecision, retryAfter: Duration?) async throws -> Bool {
         switch step {
-        case .finish: return try await !waitBeforeGrowthCheck()
+        case .finish: return true
         case .unchanged:
             throw UnchangedSourceError(freshness: freshness.limited(to: redirectsFreshUntil), timings: timings)
         case .fail(let error): throw error
         case .follow(let location): try follow(location)
         case .retry(let error):
-            resumePoint =
-                range == nil ? head.flatMap { ResumePoint(after: $0, bytes: body.bytes, total: body.total) } : nil
+            resumePoint = head.flatMap { ResumePoint(after: $0, bytes: body.bytes, total: body.total) }
             try await pause(error, retryAfter: retryAfter)
         case .startOver(let error): try startOver(error)
         case .startOverUndecoded(let error):
@@ -187,55 +152,10 @@ struct DownloadRun {
         return head == nil || status == 400 ? step : .fail(.rejectedAfterExpiry(hop.host, status))
     }
 
-    /// Waits until the source is requested again, from its first URL; false when no time to wait is left.
-    private mutating func polled(after retryAfter: Duration?) async throws -> Bool {
-        let requests = polls + 1  // Bounded: each comes after a delay.
-        guard !isGrowthCheck,
-            let delay = wait?.delay(
-                afterRequests: requests, chance: .random(in: 0..<1), retryAfter: retryAfter, now: .now)
-        else { return false }
-        polls = requests
-        (hop, redirects, redirectsFreshUntil, resumePoint) = (first, 0, .distantFuture, nil)
-        waitSignal.set(true)
-        try await ContinuousClock().sleep(for: delay)
-        return true
-    }
-
-    /// Waits before a complete file is compared with the server's version; false if it need not be.
-    private mutating func waitBeforeGrowthCheck() async throws -> Bool {
-        // A live playlist grows for as long as the stream lasts; each version is complete.
-        guard !headers.hasConditions, !Playlist.begins(body.firstBytes), !body.isPrefix, let head,
-            let delay = wait?.checkDelay(after: head, now: .now)
-        else {
-            return false
-        }
-        let version = body.sha256
-        // Some servers send the same file again although the request was conditional.
-        guard version != comparedVersion else { return false }
-        comparedVersion = version
-        try await ContinuousClock().sleep(for: delay)
-        (isGrowthCheck, resumePoint) = (true, nil)
-        // Not those of `freshness`: "no-store" forbids storing them, not comparing them within the same download.
-        validators = SourceValidators(head, of: hop)
-        return true
-    }
-
-    /// Acts on the response to a growth check. Without a newer version, the file is used as it is.
-    private mutating func applyGrowthCheck(_ step: DownloadDecision, _ received: DownloadExchange.Received) async throws
-        -> Bool
-    {
-        try Task.checkCancellation()
-        (isGrowthCheck, validators) = (false, nil)
-        guard received.verdict?.hasContent == true else { return true }
-        guard case .fail = step, received.abortError == nil else { return try await apply(step, retryAfter: nil) }
-        // The check ends with the wait; the rest of a newer version is fetched in the time of the request.
-        return try await apply(.retry(.truncated(hop.host, bytes: body.bytes, total: body.total)), retryAfter: nil)
-    }
-
-    private mutating func follow(_ location: String) throws {
+    private mutating func follow(_ location: ForeignText) throws {
         redirects += 1
         guard redirects <= Limits.redirectsMax else { throw AttachPrepError.tooManyRedirects(hop.host) }
-        hop = try hop.following(location)
+        hop = try hop.following(location.string)
     }
 
     private mutating func startOver(_ error: AttachPrepError) throws {
@@ -256,9 +176,6 @@ struct DownloadRun {
 }
 
 extension DownloadRun {
-    /// When the next exchange must have ended: a growth check must not cost the time that the request needs.
-    private var exchangeDeadline: ContinuousClock.Instant { isGrowthCheck ? wait?.end ?? deadline : deadline }
-
     /// Sends one request and receives its response, while `onPrefix` inspects the first bytes.
     ///
     /// - Throws: The error of `onPrefix`, which ends the transfer. A failed transfer is returned in the report.
@@ -266,11 +183,11 @@ extension DownloadRun {
         let (prefixEvents, prefixReady) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let exchange = DownloadExchange(
             host: hop.host, body: body, addressPolicy: downloader.addressPolicy, traffic: downloader.traffic,
-            resumePoint: resumePoint, range: range,
-            condition: condition, decodesContent: decodesContent, deadline: exchangeDeadline, prefixReady: prefixReady)
+            resumePoint: resumePoint, condition: condition, decodesContent: decodesContent, deadline: deadline,
+            prefixReady: prefixReady)
         let settings = settings(for: hosts)
         let loop = downloader.loop
-        let report = try await downloader.slots.run(until: exchangeDeadline) {
+        let report = try await downloader.slots.run(until: deadline) {
             try await withThrowingTaskGroup(of: TransferReport?.self) { group in
                 group.addTask {
                     defer { prefixReady.finish() }
@@ -305,10 +222,10 @@ extension DownloadRun {
         let timeouts = downloader.timeouts
         let limits = TransferLimits(
             connect: timeouts.connect, firstByte: timeouts.firstByte, stall: timeouts.stall,
-            stallBytesMin: timeouts.stallBytesMin, deadline: exchangeDeadline)
+            stallBytesMin: timeouts.stallBytesMin, deadline: deadline)
         let lines = headers.lines(
             isFirstOrigin: hop.origin == first.origin, authorization: first.basicAuthorization, resuming: resumePoint,
-            range: range, condition: condition)
+            condition: condition)
         var settings = TransferSettings(url: hop.text, headers: lines, limits: limits)
         settings.pins = hosts.filter { IPAddress($0.host) == nil }.map(\.pin)
         settings.proxy = downloader.proxy?.text

@@ -25,7 +25,6 @@ package final class Downloader: Sendable {
     let addressPolicy: AddressPolicy
     let hostResolver: HostResolver
     let proxy: ProxyServer?
-    let netrc: NetrcFile?
     let slots: DownloadSlots
     let loop: TransferLoop
     let traffic = TrafficCounter()
@@ -48,7 +47,6 @@ package final class Downloader: Sendable {
         hostResolver = HostResolver(
             resolver: resolver, overrides: overrides, addressPolicy: addressPolicy, timeout: timeouts.resolve)
         proxy = try policy.proxy.map { text throws(AttachPrepError) in try ProxyServer(text) }
-        netrc = try policy.netrcFile.map { path throws(AttachPrepError) in try NetrcFile(path: path) }
         slots = DownloadSlots(inFlightMax)
         do {
             loop = try TransferLoop(idleConnectionsMax: inFlightMax, onAbandoned: onAbandonedLoop)
@@ -99,14 +97,6 @@ package struct DownloadRequest: Sendable {
     package var deadline: ContinuousClock.Instant
     /// Validators of the version fetched before; `UnchangedSourceError` is thrown when the server confirms it.
     package var validators: SourceValidators?
-    /// Waits for a source that does not exist yet or still grows; nil takes the first response as final.
-    package var wait: SourceWait?
-    /// Called with true when the wait for a source begins, and with false when it has ended.
-    package var onWaiting: (@Sendable (Bool) -> Void)?
-    /// The part of the file to request; nil for the whole. Nothing is resumed then: another attempt starts over.
-    package var range: ResourceRange?
-    /// The offset in the descriptor's file at which the body is written; what follows it is discarded.
-    package var fileOffset = 0
     /// Notified as the body is received.
     package var observer: (any DownloadObserver)?
 
@@ -125,14 +115,8 @@ package struct DownloadRequest: Sendable {
 package struct DownloadedFile: Sendable, Hashable {
     /// The URL after redirects, without user info and with secret query values redacted.
     package var finalURL: String
-    /// The same with its secrets, to resolve references in the file.
-    package var address: WebAddress
-    /// Whether the server sent the whole file although a range was requested.
-    package var isWholeFile = true
     /// The server's `Content-Type` in lowercase, without parameters.
     package var declaredMIMEType: String?
-    /// The `charset` of the server's `Content-Type`.
-    package var declaredCharset: String?
     /// Decoded bytes in the file.
     package var bytes: Int
     /// Hash of those bytes, in lowercase hexadecimal.
@@ -166,8 +150,6 @@ package enum DownloadVerdict: Sendable, Hashable {
     case undecided
     /// The content is accepted up to `bytesMax` bytes; `tooLarge` is thrown when more are declared or received.
     case accepted(bytesMax: Int, tooLarge: AttachPrepError)
-    /// The first `bytes` bytes are enough; the rest is not downloaded.
-    case prefix(bytes: Int)
 }
 
 /// Receives progress of a body on the curl thread; its methods must return quickly.
@@ -196,9 +178,6 @@ public struct DownloadPolicy: Sendable, Hashable {
     /// The proxy resolves the names, so addresses are not checked here: use a proxy that filters them.
     /// Proxy variables of the environment are always ignored.
     public var proxy: String?
-    /// The path of a netrc file: credentials for hosts whose request has none. They are sent to that host only, never
-    /// after a redirect to another origin.
-    public var netrcFile: String?
     /// Fixed addresses for host names, in curl's form "host:port:address[,address]".
     ///
     /// They are checked like any other address.
@@ -209,14 +188,13 @@ public struct DownloadPolicy: Sendable, Hashable {
 
     public init(
         httpsOnly: Bool = false, allowsPrivateNetwork: Bool = false, certificateAuthorityFile: String? = nil,
-        proxy: String? = nil, resolveOverrides: [String] = [], netrcFile: String? = nil
+        proxy: String? = nil, resolveOverrides: [String] = []
     ) {
         self.httpsOnly = httpsOnly
         self.allowsPrivateNetwork = allowsPrivateNetwork
         self.certificateAuthorityFile = certificateAuthorityFile
         self.proxy = proxy
         self.resolveOverrides = resolveOverrides
-        self.netrcFile = netrcFile
     }
 }
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import RichPush
+internal import SafeArithmetic
 
 /// The freshness of a response as a shared cache computes it (RFC 9111). Pure.
 ///
@@ -18,7 +19,7 @@ extension SourceFreshness {
         validators = SourceValidators(head, of: address)
         let isShared = !directives.has("no-cache") && !directives.has("private")
         // With "Vary: *", the response may depend on anything, not only on the request.
-        guard isShared, !head.values("vary").contains(where: { $0.contains("*") }) else { return }
+        guard isShared, !head.values("vary").contains(where: { $0.contains(UInt8(ascii: "*")) }) else { return }
         let requestedAt = date.timeIntervalSince1970
         let lifetime = min(Self.lifetime(head, directives, requestedAt: requestedAt), Limits.freshSecondsMax)
         // Bounded: floating point.
@@ -36,7 +37,7 @@ extension SourceFreshness {
 
     /// Age in seconds: the larger of `Age` and the difference to `Date`, so clock skew can only increase it.
     private static func age(_ head: ResponseHead, requestedAt: Double) -> Double {
-        let declared = head["age"].flatMap { Double($0) } ?? 0
+        let declared = head["age"].flatMap { Double($0.string) } ?? 0
         // Bounded: floating point.
         let apparent = head.date.map { requestedAt - $0 } ?? 0
         return max(0, declared.isFinite ? declared : 0, apparent)
@@ -73,32 +74,32 @@ extension SourceValidators {
     private static func entityTag(_ head: ResponseHead) -> String? {
         let tags = Set(head.values("etag"))
         guard tags.count == 1, let tag = tags.first, tag.utf8.count <= Limits.validatorBytesMax else { return nil }
-        let quoted = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
-        guard quoted.utf8.count >= 2, quoted.hasPrefix("\""), quoted.hasSuffix("\""),
-            quoted.dropFirst().dropLast().utf8.allSatisfy({ $0 > 0x20 && $0 != 0x22 && $0 != 0x7f })
+        let quoted = opaque(tag).utf8
+        guard quoted.count >= 2, quoted.first == UInt8(ascii: "\""), quoted.last == UInt8(ascii: "\""),
+            quoted.dropFirst().dropLast().allSatisfy({ $0 > 0x20 && $0 != 0x22 && $0 != 0x7f })
         else { return nil }
-        return tag
+        return tag.string
     }
 
     /// The `Last-Modified` date; nil unless older than `Date`, since the file may change again in the same second.
     private static func lastModified(_ head: ResponseHead) -> String? {
         let dates = Set(head.values("last-modified"))
-        guard dates.count == 1, let text = dates.first, ResumePoint.isValidHeaderValue(text),
+        guard dates.count == 1, let text = dates.first, ResumePoint.isValidHeaderValue(text.string),
             let date = HTTPDate.date(text)
         else { return nil }
         if let answered = head.date, date.timeIntervalSince1970 >= answered { return nil }
-        return text
+        return text.string
     }
 
     /// Whether a 304 names another version than these validators.
     func contradicts(_ head: ResponseHead) -> Bool {
-        if let tag = head["etag"], let entityTag { return Self.opaque(tag) != Self.opaque(entityTag) }
-        if let date = head["last-modified"], let lastModified { return date != lastModified }
+        if let tag = head["etag"], let entityTag { return Self.opaque(tag) != Self.opaque(ForeignText(entityTag)) }
+        if let date = head["last-modified"], let lastModified { return date != ForeignText(lastModified) }
         return false
     }
 
     /// Weak comparison (RFC 9110, 8.8.3.2).
-    private static func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+    private static func opaque(_ tag: ForeignText) -> ForeignText { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
 }
 
 extension ResponseHead {
@@ -138,45 +139,37 @@ package struct UnchangedSourceError: Error, Sendable, Hashable {
 
 /// The directives of a response's `Cache-Control` by name, in lowercase (RFC 9111, 5.2.2).
 struct CacheDirectives: Sendable, Hashable {
-    private let values: [String: [String]]
+    private let values: [ForeignText: [ForeignText]]
 
     /// - Parameter lines: The values of all `Cache-Control` fields.
-    init(_ lines: [String]) {
-        var values: [String: [String]] = [:]
+    init(_ lines: [ForeignText]) {
+        var values: [ForeignText: [ForeignText]] = [:]
         for directive in lines.flatMap(Self.directives) {
-            let parts = directive.split(separator: "=", maxSplits: 1).map { $0.trimmed }
-            guard let name = parts.first?.lowercased(), !name.isEmpty else { continue }
-            values[name, default: []].append(parts.count > 1 ? parts[1].filter { $0 != "\"" } : "")
+            let parts = directive.split(at: UInt8(ascii: "="), maxSplits: 1).map(\.trimmed)
+            guard let name = parts.first?.lowercased, !name.isEmpty else { continue }
+            let value = parts.dropFirst().first?.utf8.filter { $0 != UInt8(ascii: "\"") } ?? []
+            values[name, default: []].append(ForeignText(value))
         }
         self.values = values
     }
 
     /// Whether a directive is present, with or without a value.
-    func has(_ name: String) -> Bool { values[name] != nil }
+    func has(_ name: ForeignText) -> Bool { values[name] != nil }
 
     /// The seconds of a directive; nil when it is absent, 0 when invalid or contradictory (RFC 9111, 4.2.1).
-    func seconds(_ name: String) -> Int? {
+    func seconds(_ name: ForeignText) -> Int? {
         guard let written = values[name] else { return nil }
-        guard Set(written).count == 1, let text = written.first, !text.isEmpty,
-            text.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
-        else { return 0 }
-        return Int(text) ?? .max
+        guard Set(written).count == 1 else { return 0 }
+        return written.first?.number ?? 0
     }
 
     /// Splits at commas outside quotes.
-    private static func directives(of line: String) -> [String] {
+    private static func directives(of line: ForeignText) -> [ForeignText] {
         var isQuoted = false
-        return line.split { character in
-            if character == "\"" { isQuoted.toggle() }
-            return character == "," && !isQuoted
-        }.map(String.init)
-    }
-}
-
-extension Substring {
-    fileprivate var trimmed: String {
-        let start = drop(while: \.isWhitespace)
-        return String(start.reversed().drop(while: \.isWhitespace).reversed())
+        return line.utf8.split { byte in
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            return byte == UInt8(ascii: ",") && !isQuoted
+        }.map { ForeignText(Substring($0)) }
     }
 }
 

@@ -22,8 +22,6 @@ struct AnswerValidation {
             return .answer(.inspected(try validated(media), try early.map { try validated($0, of: request) }))
         case (.answer(.rendered(let media)), .render(let request)):
             return .answer(.rendered(try validated(media, of: request)))
-        case (.answer(.joined(let media)), .join): return .answer(.joined(try validated(media)))
-        case (.answer(.page(let links)), .readPage): return .answer(.page(try validated(links)))
         case (.answer(.described(let description)), .describe):
             return .answer(.described(try validated(description)))
         case (.progress, _), (.answer, _): throw MediaProcessError.invalidAnswer("the answer does not match the call")
@@ -99,38 +97,6 @@ struct AnswerValidation {
         }
         try Self.expect(.list, media.reductions.count, media.warnings.count)
         return media.bounded
-    }
-
-    private func validated(_ media: JoinedMedia) throws -> JoinedMedia {
-        try Self.expect(.duration, media.duration)
-        // The output is the last descriptor.
-        var status = stat()
-        guard let output = pendingCall.descriptors.last, unsafe fstat(output, &status) == 0,
-            status.st_size == media.bytes, media.bytes > 0
-        else { throw MediaProcessError.invalidAnswer("reported \(media.bytes) bytes, wrote \(status.st_size)") }
-        try Self.expect(.list, media.omissions.count)
-        for omission in media.omissions { try Self.expect(.duration, omission.seconds) }
-        var media = media
-        media.format = media.format.bounded(characters: Limits.mediaProcessFormatCharactersMax)
-        media.omissions = media.omissions.map {
-            JoinedMedia.Omission(
-                seconds: $0.seconds, format: $0.format.bounded(characters: Limits.mediaProcessFormatCharactersMax),
-                isAudio: $0.isAudio)
-        }
-        return media
-    }
-
-    /// Checks count and length only; each URL is checked again before it is downloaded, like a redirect.
-    private func validated(_ links: PageLinks) throws -> PageLinks {
-        guard links.links.count <= PageLinks.countMax else {
-            throw MediaProcessError.invalidAnswer("a page with \(links.links.count) links")
-        }
-        for url in [links.base].compactMap(\.self) + links.links.map(\.url) {
-            guard (1...PageLinks.urlBytesMax).contains(url.utf8.count),
-                url.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-            else { throw MediaProcessError.invalidAnswer("a page with an invalid link") }
-        }
-        return links
     }
 
     /// The output must have been requested, and its file must have the reported size.
@@ -214,8 +180,6 @@ enum MediaQuantity {
 extension Limits {
     /// Characters of a library's error text for the log.
     static let mediaProcessDetailCharactersMax = 2_000
-    /// Characters of a codec with its size.
-    static let mediaProcessFormatCharactersMax = 100
     /// Lines, streams and list entries in an answer; libav accepts a thousand streams.
     static let mediaProcessListCountMax = 1_000
 }

@@ -61,7 +61,7 @@ final class MediaProcess {
     func send(_ pendingCall: PendingMediaCall) throws {
         calls += 1
         deadline = pendingCall.deadline
-        updateProcessorLimit()
+        updateProcessorLimit(secondsMax: pendingCall.call.isDrawing ? Limits.svgProcessorSecondsMax : nil)
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds)
         let message = MediaCallMessage(number: calls, call: pendingCall.call, millisecondsLeft: Int(clamping: left))
         try socket.send(MediaMessageCoding.encode(message), descriptors: pendingCall.descriptors, waits: false)
@@ -112,11 +112,14 @@ final class MediaProcess {
     /// All cores may work on one file, so the processor time limit is multiplied by their number.
     private static let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
 
-    private func updateProcessorLimit() {
+    /// - Parameter secondsMax: The most that the call may take; nil for what the deadline allows.
+    private func updateProcessorLimit(secondsMax: Double? = nil) {
         guard let used = usage.processorSeconds else { return }
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds / 1000)
         // Bounded: floating point.
-        let limit = used + left * Self.cores + Limits.mediaProcessSlackProcessorSeconds
+        let allowed = left * Self.cores + Limits.mediaProcessSlackProcessorSeconds
+        // Bounded: floating point.
+        let limit = used + min(allowed, secondsMax ?? allowed)
         // Setting a limit fails only after the process has ended, which the next receive reports.
         try? ProcessLimits.limitProcessorTime(seconds: Int(clamping: limit.rounded(.up)), of: process)
     }
@@ -206,6 +209,9 @@ extension Limits {
     /// And when its resident memory after a call exceeds this: with the largest image on top (670 MB including 54 MB of
     /// libraries) it would exceed `mediaProcessMemoryBytesMax`, and that file would get a strike.
     package static let mediaProcessIdleMemoryBytesMax = 250_000_000
+    /// Processor seconds of a call that draws an SVG, beside the part of a second by which limits are rounded up: real
+    /// drawings take a few hundredths, and neither bytes nor pixels bound the work.
+    static let svgProcessorSecondsMax = 2.0
     /// CPU seconds beyond the time left: CPU limits are whole seconds, and a busy machine is late.
     static let mediaProcessSlackProcessorSeconds = 2.0
     /// A media process that has not answered the first call by then is considered broken.

@@ -289,8 +289,7 @@ extension String {
 
 extension IdentifiedMedia {
     var bounded: IdentifiedMedia {
-        IdentifiedMedia(
-            format: format, magicMIMEType: magicMIMEType.boundedSentence, isPage: isPage && format == nil)
+        IdentifiedMedia(format: format, magicMIMEType: magicMIMEType.boundedSentence)
     }
 }
 

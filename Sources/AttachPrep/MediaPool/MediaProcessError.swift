@@ -39,7 +39,7 @@ enum ProcessEndingDiagnosis {
         case .killed(SIGXCPU):
             AttachPrepError(
                 .mediaDecoderCrashed,
-                "The decoder used more processor time on this file than the budget allows; send a simpler file.",
+                "The decoder used more processor time on this file than is allowed; send a simpler file.",
                 detail: ending.sentence)
         // Decoders do not raise these signals, so they were sent from outside.
         case .killed(SIGTERM), .killed(SIGINT), .killed(SIGHUP), .killed(SIGQUIT):

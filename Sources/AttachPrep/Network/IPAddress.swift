@@ -1,6 +1,7 @@
 public import AttachPrepModel
 internal import Glibc
 import RichPush
+internal import SafeArithmetic
 
 /// An IPv4 or IPv6 address.
 package enum IPAddress: Hashable, Sendable {
@@ -127,6 +128,7 @@ extension IPAddress {
 extension AttachPrepError {
     fileprivate static func invalidAddressBlock(_ text: String, _ reason: String) -> AttachPrepError {
         AttachPrepError(
-            .requestInvalid, "The network \"\(text.prefix(64))\" \(reason); correct --allow-callback-network.")
+            .requestInvalid,
+            "The network \"\(MessageText.excerpt(text, bytesMax: 64))\" \(reason); correct --allow-callback-network.")
     }
 }

@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 /// Removes secrets from a URL for display in messages, manifests, logs and the API.
 ///
 /// User info is removed, and secret query values (`SecretQuery`) become `REDACTED`. It works on the unparsed text, so
@@ -13,38 +15,21 @@ public enum RedactedURL {
 
     private static func redact(_ text: String, depth: Int) -> String {
         var shown = text
-        var before = ""
+        var bytes = Int.max
         // The rest may look like user info again; each round shortens the text, so the loop ends.
-        while shown != before {
-            before = shown
+        while shown.utf8.count < bytes {
+            bytes = shown.utf8.count
             shown = String(withoutUserInfo(shown[...].unicodeScalars))
         }
         let (head, tail) = split(shown[...].unicodeScalars, at: ["?", "#"])
         return "\(String(head))\(redactPairs(tail, depth: depth))"
     }
 
-    /// The redacted URL for use in a message: at most 160 characters, control characters percent-encoded.
+    /// The redacted URL for use in a message: cut, control characters percent-encoded.
     static func excerpt(_ text: String) -> String {
-        let shown = withoutControls(redact(text))
-        return shown.count <= excerptCharactersMax ? shown : shown.prefix(excerptCharactersMax) + "…"
-    }
-
-    /// Two lines of a terminal.
-    private static let excerptCharactersMax = 160
-
-    private static func withoutControls(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.map { scalar in
-            guard isControl(scalar) else { return String(scalar) }
-            return String(scalar).utf8.map { "%" + [$0].hexadecimal.uppercased() }.joined()
-        }.joined()
-    }
-
-    /// C0, DEL and C1 controls, and bidirectional formatting characters.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.generalCategory == .control
-            || ["\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}"]
-                .contains { $0.contains(scalar) }
+        MessageText.excerpt(redact(text)) { scalar in
+            String(scalar).utf8.map { "%" + [$0].hexadecimal.uppercased() }.joined()
+        }
     }
 
     private static func withoutUserInfo(_ text: Scalars) -> Scalars {
@@ -113,7 +98,7 @@ public enum RedactedURL {
         if SecretQuery.looksRandom(value) { return true }
         guard depth < nestedMax, value.contains("://") || value.contains("=") else { return false }
         // Bounded: below `nestedMax`.
-        return redact(value, depth: depth + 1) != value
+        return ForeignText(redact(value, depth: depth + 1)) != ForeignText(value)
     }
 
     /// Levels of nested URLs that are checked, as in the query of an image proxy.
@@ -137,7 +122,7 @@ public enum RedactedURL {
 enum SecretQuery {
     /// Whether a key names a secret, in any case and spelling (`api_key`, `API-Key`, `apiKey`).
     static func isSecret(key: String) -> Bool {
-        let lower = key.lowercased()
+        let lower = lowercasedASCII(key)
         if signedPrefixes.contains(where: lower.hasPrefix) { return true }
         let plain = String(lower.unicodeScalars.filter { !["-", "_", ".", "[", "]", " ", "+"].contains($0) })
         return names.contains(plain) || parts.contains { hasBytes(of: $0, in: plain) }
@@ -151,7 +136,12 @@ enum SecretQuery {
 
     /// Whether a key is part of a signature without being secret itself; its value is redacted beside a secret.
     static func isSignatureCompanion(key: String) -> Bool {
-        companions.contains(key.lowercased())
+        companions.contains(lowercasedASCII(key))
+    }
+
+    /// Only the ASCII characters, as all names are ASCII: comparing any others could take quadratic time.
+    private static func lowercasedASCII(_ key: String) -> String {
+        String(decoding: ForeignText(key).lowercased.utf8.filter { $0 < 0x80 }, as: UTF8.self)
     }
 
     /// Whether a part of a value, between punctuation, looks random.

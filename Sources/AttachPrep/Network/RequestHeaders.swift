@@ -1,6 +1,7 @@
 internal import AttachPrepModel
 internal import Curl
 internal import RichPush
+internal import SafeArithmetic
 
 /// The caller's request headers, validated, and the header lines sent for each hop.
 package struct RequestHeaders: Sendable {
@@ -23,7 +24,8 @@ package struct RequestHeaders: Sendable {
             guard Self.isToken(name), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
                 throw AttachPrepError(
                     .requestInvalid,
-                    "The header \"\(name.prefix(64))\" has a name or value that HTTP forbids; correct or remove it."
+                    "The header \"\(MessageText.excerpt(name, bytesMax: 64))\" has a name or value that HTTP forbids; "
+                        + "correct or remove it."
                 )
             }
             guard !Self.reserved.contains(name.lowercased()) else {
@@ -44,10 +46,9 @@ package struct RequestHeaders: Sendable {
     ///     credentials sent.
     ///   - authorization: The `Authorization` value from the URL's user info; the caller's own header overrides it.
     ///   - point: Where to resume; nil requests the whole file.
-    ///   - range: The part of the file to request.
     ///   - condition: The conditional headers, ignored when resuming.
     func lines(
-        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?, range: ResourceRange? = nil,
+        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?,
         condition: ConditionalRequest? = nil
     ) -> [String] {
         var fields = isFirstOrigin ? callers : []
@@ -59,7 +60,6 @@ package struct RequestHeaders: Sendable {
             fields.append((name, value))
         }
         fields.append(("Accept-Encoding", "identity"))
-        if let range, point == nil { fields.append(("Range", "bytes=\(range.offset)-\(range.end - 1)")) }
         // libcurl omits a header with an empty value unless it is written with a semicolon.
         return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
             // Bounded: array concatenation.

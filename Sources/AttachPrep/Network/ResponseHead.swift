@@ -1,21 +1,28 @@
 internal import FoundationEssentials
-internal import SafeArithmetic
+package import SafeArithmetic
 
 /// The status and header fields of one HTTP response.
 package struct ResponseHead: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
+        /// In lowercase.
+        package let name: ForeignText
+        /// Trimmed.
+        package fileprivate(set) var value: ForeignText
+    }
+
     package let status: Int
-    /// The fields in order, with names in lowercase and values trimmed.
-    package private(set) var fields: [(name: String, value: String)] = []
+    /// The fields in order.
+    package private(set) var fields: [Field] = []
 
     package init(status: Int, _ fields: [(name: String, value: String)] = []) {
         self.status = status
-        self.fields = fields
+        self.fields = fields.map { Field(name: ForeignText($0.name), value: ForeignText($0.value)) }
     }
 
     /// Parses a status line such as "HTTP/1.1 200 OK"; nil for anything else.
-    init?(statusLine: String) {
-        let words = statusLine.split(separator: " ", maxSplits: 2)
-        guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]), 100...999 ~= status else {
+    init?(statusLine: ForeignText) {
+        let words = statusLine.split(at: UInt8(ascii: " "), maxSplits: 2)
+        guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = words[1].number, 100...999 ~= status else {
             return nil
         }
         self.status = status
@@ -24,55 +31,46 @@ package struct ResponseHead: Sendable, Hashable {
     /// Parses and adds "Name: value"; a line without a colon is ignored.
     ///
     /// A line that starts with whitespace continues the previous one (RFC 9112, 5.2).
-    mutating func add(line: String) {
-        if line.first?.isWhitespace == true, let last = fields.indices.last {
-            let rest = String(line.drop(while: \.isWhitespace))
+    mutating func add(line: ForeignText) {
+        if let first = line.utf8.first, first == 0x20 || first == 0x09, let last = fields.indices.last {
+            let (begin, rest) = (fields[last].value, line.trimmed)
             // Bounded: string concatenation.
-            fields[last].value += fields[last].value.isEmpty ? rest : " " + rest
+            fields[last].value = begin.isEmpty ? rest : ForeignText(begin.string + " " + rest.string)
             return
         }
-        guard let colon = line.firstIndex(of: ":") else { return }
-        let value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
-        fields.append((line[..<colon].lowercased(), String(value)))
+        let parts = line.split(at: UInt8(ascii: ":"), maxSplits: 1)
+        guard parts.count == 2 else { return }
+        fields.append(Field(name: parts[0].lowercased, value: parts[1].trimmed))
     }
 
     /// The first value of a field; `name` in lowercase.
-    package subscript(_ name: String) -> String? {
+    package subscript(_ name: ForeignText) -> ForeignText? {
         fields.first { $0.name == name }?.value
     }
 
     /// All values of a field; `name` in lowercase.
-    func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
-
-    package static func == (left: ResponseHead, right: ResponseHead) -> Bool {
-        left.status == right.status && left.fields.elementsEqual(right.fields) { $0 == $1 }
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(status)
-        for field in fields { hasher.combine(field.name) }
-    }
+    func values(_ name: ForeignText) -> [ForeignText] { fields.filter { $0.name == name }.map(\.value) }
 }
 
 /// The header fields that describe the body.
 extension ResponseHead {
     /// Whether the body has a content coding other than `identity`.
     package var isEncoded: Bool {
-        values("content-encoding").contains { !$0.isEmpty && $0.lowercased() != "identity" }
+        values("content-encoding").contains { !$0.isEmpty && $0.lowercased != "identity" }
     }
 
     /// Declared bytes of the body as sent; nil if none are declared, `Int.max` if the number exceeds 64 bits.
     package var contentLength: Int? {
         // RFC 9112, 6.3: Transfer-Encoding overrides Content-Length.
-        guard self["transfer-encoding"] == nil, let text = lengths.first, Self.isNumber(text) else { return nil }
-        return Int(text) ?? .max
+        guard self["transfer-encoding"] == nil else { return nil }
+        return lengths.first?.number
     }
 
     /// The name of a field with contradictory values, which a proxy may interpret differently; nil if there is none.
     ///
     /// Rejecting such responses prevents response splitting and redirects to a URL that was not checked.
     package var ambiguousField: String? {
-        if !lengths.allSatisfy(Self.isNumber) || Set(lengths).count > 1 { return "Content-Length" }
+        if lengths.contains(where: { $0.number == nil }) || Set(lengths).count > 1 { return "Content-Length" }
         if Set(values("location")).count > 1 { return "Location" }
         if Set(values("content-range")).count > 1 { return "Content-Range" }
         return nil
@@ -80,25 +78,14 @@ extension ResponseHead {
 
     /// The media type of `Content-Type` in lowercase without parameters; nil when missing or invalid.
     package var mimeType: String? {
-        guard let text = self["content-type"]?.prefix(while: { $0 != ";" && $0 != "," }) else { return nil }
-        let type = text.filter { !$0.isWhitespace }.lowercased()
+        guard let field = self["content-type"] else { return nil }
+        let written = field.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+        let type = ForeignText(Substring(written)).withoutBlanks.lowercased
         // It is shown to users and programs; RFC 6838, 4.2 permits 127 restricted characters for each half.
-        let halves = type.split(separator: "/", omittingEmptySubsequences: false)
+        let halves = type.split(at: UInt8(ascii: "/"))
         guard halves.count == 2, halves.allSatisfy({ 1...127 ~= $0.utf8.count && $0.utf8.allSatisfy(Self.isName) })
         else { return nil }
-        return type
-    }
-
-    /// The `charset` parameter of `Content-Type` in lowercase; nil when missing or invalid.
-    package var charset: String? {
-        guard let parameters = self["content-type"]?.lowercased().split(separator: ";").dropFirst() else { return nil }
-        for parameter in parameters {
-            let parts = parameter.split(separator: "=", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
-            guard parts.count == 2, parts[0] == "charset" else { continue }
-            let name = parts[1].filter { $0 != "\"" && $0 != "'" }
-            return 1...40 ~= name.utf8.count && name.utf8.allSatisfy(Self.isName) ? name : nil
-        }
-        return nil
+        return type.string
     }
 
     /// The parsed `Content-Range`; nil when missing or invalid.
@@ -110,15 +97,9 @@ extension ResponseHead {
         return range.length == length
     }
 
-    /// All declared lengths; "5, 5" counts as two (RFC 9110, 8.6).
-    private var lengths: [String] {
-        values("content-length").flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
-            .map { $0.filter { !$0.isWhitespace } }
-    }
-
-    /// Digits only: "+5" and "-5" are invalid.
-    private static func isNumber(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+    /// All declared lengths; "5, 5" counts as two (RFC 9110, 8.6). Digits only: "+5" and "-5" are invalid.
+    private var lengths: [ForeignText] {
+        values("content-length").flatMap { $0.split(at: UInt8(ascii: ",")) }.map(\.trimmed)
     }
 
     private static func isName(_ byte: UInt8) -> Bool {
@@ -155,14 +136,13 @@ struct ResponseHeadParser: Sendable {
         }
         guard !isComplete else { return nil }
         let text = unsafe Self.text(line)
-        guard var head = incoming else {
+        guard incoming != nil else {
             incoming = ResponseHead(statusLine: text)
             return nil
         }
-        guard text.isEmpty else {
+        guard text.isEmpty, let head = incoming else {
             // A status line between the fields is treated as a field, as libcurl does.
-            head.add(line: text)
-            incoming = head
+            incoming?.add(line: text)
             return nil
         }
         incoming = nil
@@ -187,11 +167,11 @@ struct ResponseHeadParser: Sendable {
 
     private static let nameBytesMax = 64
 
-    /// The line without trailing whitespace; trimmed by bytes because Swift treats CR LF as one character.
-    private static func text(_ line: UnsafeRawBufferPointer) -> String {
+    /// The line without trailing whitespace.
+    private static func text(_ line: UnsafeRawBufferPointer) -> ForeignText {
         var bytes = unsafe line[...]
         while let last = unsafe bytes.last, [0x0d, 0x0a, 0x20, 0x09].contains(last) { unsafe bytes.removeLast() }
-        return unsafe String(decoding: bytes, as: UTF8.self)
+        return unsafe ForeignText(bytes)
     }
 }
 
@@ -210,17 +190,16 @@ package struct ContentRange: Sendable, Hashable {
     package var length: Int { end.subtracting(clamping: first) }
 
     /// Parses "bytes 100-199/1000"; nil for anything else, including several ranges and a last byte of `Int.max`.
-    package init?(_ text: String) {
-        let words = text.split(separator: " ")
-        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    package init?(_ text: ForeignText) {
+        let words = text.split(at: UInt8(ascii: " ")).filter { !$0.isEmpty }
+        guard words.count == 2, words[0].lowercased == "bytes" else { return nil }
+        let parts = words[1].split(at: UInt8(ascii: "/"))
         guard parts.count == 2 else { return nil }
-        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = Int(ends[0]), let last = Int(ends[1]), 0 <= first, first <= last,
+        let ends = parts[0].split(at: UInt8(ascii: "-"))
+        guard ends.count == 2, let first = ends[0].number, let last = ends[1].number, first <= last,
             let end = last.adding(exactly: 1)
         else { return nil }
-        // Bounded: text, parsed into an optional.
-        total = Int(parts[1])
+        total = parts[1].number
         guard parts[1] == "*" || total.map({ last < $0 }) == true else { return nil }
         self.first = first
         self.last = last
@@ -236,10 +215,14 @@ enum HTTPDate {
     /// RFC 850 dates have two-digit years: values below this are in the 2000s, the others in the 1900s.
     private static let twoDigitYearPivot = 70
 
+    /// The longest of the three forms has 33 bytes.
+    private static let bytesMax = 64
+
     /// Parses a date; nil for any other text.
-    static func date(_ text: String) -> Date? {
+    static func date(_ text: ForeignText) -> Date? {
+        guard text.utf8.count <= bytesMax, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         // "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
-        let words = text.split { " ,-".contains($0) }.map(String.init)
+        let words = text.string.split { " ,-".contains($0) }.map(String.init)
         switch words.count {
         case 6 where words[5] == "GMT": return date(day: words[1], month: words[2], year: words[3], time: words[4])
         case 5: return date(day: words[2], month: words[1], year: words[4], time: words[3])

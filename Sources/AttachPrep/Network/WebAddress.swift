@@ -3,6 +3,7 @@ internal import Crypto
 internal import Curl
 internal import FoundationEssentials
 import RichPush
+internal import SafeArithmetic
 
 /// A valid http or https URL, normalized by libcurl: the target of one hop.
 package struct WebAddress: Sendable, Hashable {
@@ -13,8 +14,7 @@ package struct WebAddress: Sendable, Hashable {
     ///
     /// - Throws: `source.invalid_url`, or `source.scheme_not_allowed` for anything but http and https.
     package init(_ text: String, httpsOnly: Bool = false) throws(AttachPrepError) {
-        let text = String(text.trimmingWhitespace)
-        guard text.utf8.count <= Limits.urlBytesMax else { throw .urlTooLong(text.utf8.count) }
+        let text = try Self.checked(text)
         if let scheme = Self.schemeWritten(in: text), !Self.schemes.contains(scheme) {
             throw .unsupportedScheme(scheme, RedactedURL.excerpt(text))
         }
@@ -25,6 +25,15 @@ package struct WebAddress: Sendable, Hashable {
             throw .invalidURL(RedactedURL.excerpt(text), detail: error.description)
         }
         try self.init(url, httpsOnly: httpsOnly)
+    }
+
+    /// The text without white space at its ends.
+    ///
+    /// - Throws: `source.invalid_url` for a text that is too long, or whose combining marks make comparing it slow.
+    private static func checked(_ text: String) throws(AttachPrepError) -> String {
+        guard text.utf8.count <= Limits.urlBytesMax else { throw .urlTooLong(text.utf8.count) }
+        guard CombiningMarks.areBounded(in: text) else { throw .invalidURL(RedactedURL.excerpt(text)) }
+        return String(text.trimmingWhitespace)
     }
 
     private init(_ url: CurlURL, httpsOnly: Bool) throws(AttachPrepError) {
@@ -43,7 +52,7 @@ package struct WebAddress: Sendable, Hashable {
     ///
     /// - Throws: The same errors as `init`.
     package func following(_ location: String) throws(AttachPrepError) -> WebAddress {
-        let location = String(location.trimmingWhitespace)
+        let location = try Self.checked(location)
         if let scheme = Self.schemeWritten(in: location), !Self.schemes.contains(scheme) {
             throw .unsupportedScheme(scheme, RedactedURL.excerpt(location))
         }
@@ -97,11 +106,9 @@ extension AttachPrepError {
     }
 
     fileprivate static func unsupportedScheme(_ scheme: String, _ shown: String) -> AttachPrepError {
-        let remedy =
-            scheme == "mxc"
-            ? "give the URL at the homeserver, https://HOMESERVER/_matrix/client/v1/media/download/SERVER/ID, with "
-                + "its access token as a header." : "use an http or https URL."
-        return AttachPrepError(.sourceSchemeNotAllowed, "\(shown) uses the scheme \(scheme); \(remedy)")
+        AttachPrepError(
+            .sourceSchemeNotAllowed,
+            "\(shown) uses the scheme \(MessageText.excerpt(scheme, bytesMax: 32)); use an http or https URL.")
     }
 
     fileprivate static func httpsRequired(_ shown: String) -> AttachPrepError {
@@ -113,18 +120,4 @@ extension AttachPrepError {
 extension CurlCredentials {
     /// The value of an `Authorization` header for Basic authentication (RFC 7617).
     var basicAuthorization: String { "Basic " + Data("\(user):\(password)".utf8).base64EncodedString() }
-}
-
-extension AttachmentRequest {
-    /// The headers for a resource that the source names, such as a segment: those of the request for the same origin,
-    /// none for another.
-    func headers(for address: WebAddress, from source: WebAddress) -> [(name: String, value: String)] {
-        guard address.origin == source.origin else { return [] }
-        // Conditions are about the source.
-        var sent = headers.filter { !$0.key.lowercased().hasPrefix("if-") }.map { (name: $0.key, value: $0.value) }
-        if let value = source.basicAuthorization, !sent.contains(where: { $0.name.lowercased() == "authorization" }) {
-            sent.append((name: "Authorization", value: value))
-        }
-        return sent
-    }
 }

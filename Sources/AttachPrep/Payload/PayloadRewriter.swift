@@ -78,7 +78,9 @@ extension PayloadRewriter {
     ///   - receipt: The URL and the token with which devices report the arrival.
     ///   - addsNeutralObject: Whether the member `attachprep` is added.
     ///   - prepare: Prepares one request and returns a manifest whose files have public URLs.
-    /// - Throws: `payload.too_large`, and what `prepare` throws.
+    /// - Returns: The payload as it was, with a warning, when it fits APNs' limit only with its own URLs: a sender can
+    ///   still send it.
+    /// - Throws: `payload.too_large` for a payload that is over the limit itself, and what `prepare` throws.
     public func rewritten(
         applying template: AttachmentRequest, receipt: PushReceipt? = nil, addsNeutralObject: Bool = true,
         prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest
@@ -87,23 +89,36 @@ extension PayloadRewriter {
         var result = PayloadResult(payload: document.bytes, manifests: [], warnings: [], isComplete: true)
         for media in [media, sandboxMedia].compactMap(\.self) {
             let itemResults = try await Self.prepared(media, template) { try await shared.manifest(of: $0, prepare) }
-            let written = try AttachPrepError.converting {
-                try PayloadWriter.write(
+            let written: WrittenPayload
+            do {
+                written = try PayloadWriter.write(
                     PayloadDocument(result.payload), media: media, prepared: itemResults.map(\.prepared),
                     receipt: receipt, addsNeutralObject: addsNeutralObject)
+            } catch let error as PayloadError {
+                guard error.code == .payloadTooLarge, bytes <= Limits.payloadBytesMax else {
+                    throw AttachPrepError(error)
+                }
+                return notRewritten(itemResults, because: error)
             }
             result.payload = written.bytes
             for warnings in [
                 media.warnings, Self.timeWarnings(itemResults), written.warnings,
                 try Self.check(at: written.bytes, media),
             ] { result.warnings.append(contentsOf: warnings) }
-            result.isComplete =
-                result.isComplete && !itemResults.contains { if case .failed = $0.prepared { true } else { false } }
+            result.isComplete = result.isComplete && !itemResults.contains(where: \.isFailed)
             for manifest in itemResults.flatMap(\.manifests) where !result.manifests.contains(manifest) {
                 result.manifests.append(manifest)
             }
         }
         return result
+    }
+
+    private func notRewritten(_ itemResults: [ItemResult], because error: PayloadError) -> PayloadResult {
+        let warning = PayloadWarning(
+            .notRewritten, "The payload was not rewritten and is returned as it was. \(error.message)")
+        return PayloadResult(
+            payload: document.bytes, manifests: itemResults.flatMap(\.manifests), warnings: [warning] + warnings,
+            isComplete: !itemResults.contains(where: \.isFailed))
     }
 
     /// Warnings about thumbnail times past the end of the media: another time is written into the payload.
@@ -123,6 +138,10 @@ extension PayloadRewriter {
     private struct ItemResult: Sendable {
         var prepared: PreparedMedia
         var manifests: [Manifest] = []
+
+        var isFailed: Bool {
+            if case .failed = prepared { true } else { false }
+        }
     }
 
     /// Prepares all items concurrently: there are few, and each request waits for its own media slot.

@@ -34,7 +34,7 @@ public struct PushTemplate: Codable, Sendable, Hashable {
         let written = try AttachPrepError.converting {
             try PayloadWriter.add(manifest, to: PayloadDocument(text()))
         }
-        return try JSONDecoder().decode(PushTemplate.self, from: Data(written.bytes))
+        return try ForeignJSON.decode(PushTemplate.self, from: written.bytes)
     }
 
     private func text() throws -> [UInt8] { Array(try JSONEncoder.singleLine.encode(value)) }

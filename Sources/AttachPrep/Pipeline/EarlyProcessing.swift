@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// It uses a media slot only when one is free and the download is about to end, and releases it when the download
 /// stalls. A result is used only for an equal request on the same body, else it is discarded.
-final class EarlyProcessing: DownloadObserver {
+final class EarlyProcessing: FetchObserver {
     private struct State {
         var format: MediaFormat?
         /// Generation of the body that is being received.
@@ -55,7 +55,6 @@ final class EarlyProcessing: DownloadObserver {
 
     // MARK: Download events
 
-    /// Records the format that identification found.
     func identified(as format: MediaFormat) {
         state.withLock { $0.format = format }
     }
@@ -91,7 +90,7 @@ final class EarlyProcessing: DownloadObserver {
         }
     }
 
-    /// The download is complete. When this returns, work on any other body has ended and its files are removed.
+    /// When this returns, work on any other body has ended and its files are removed.
     func completed(_ body: DownloadBody) async {
         let isSameBody = state.withLock { state in
             state.isOver = true
@@ -245,14 +244,6 @@ enum EarlyWork: Sendable, Hashable {
 enum EarlyResult: Sendable {
     case renditions(Renditions)
     case inspection(InspectedMedia, EarlyThumbnail?)
-}
-
-/// The body that early work reads. Bytes of one generation are only appended, so generation and length identify it.
-struct DownloadBody: Sendable, Hashable {
-    /// See `DownloadedFile.generation`.
-    let generation: Int
-    /// Length of the whole body: as declared while it downloads, as received in the end.
-    let bytes: Int
 }
 
 extension Limits {

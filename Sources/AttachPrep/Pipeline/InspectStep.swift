@@ -61,26 +61,8 @@ struct SourceInspection: Sendable {
     let dependencies: PipelineDependencies
     let logger: Logger
 
-    /// Inspects the first of the sources that can be prepared, within one budget; the first one when none can.
-    static func run(
-        _ candidates: [SourceCandidate], dependencies: PipelineDependencies, logger: Logger
-    ) async -> InspectionReport {
-        let end = ContinuousClock.now + .seconds(clamping: candidates.first?.request.budgetSeconds ?? 0)
-        var first: InspectionReport?
-        for (number, candidate) in candidates.enumerated() {
-            let inspection = SourceInspection(
-                request: candidate.request, location: candidate.location, dependencies: dependencies, logger: logger)
-            let later = candidates.count - number - 1  // Bounded: an index of a list.
-            let share = FallbackSchedule.share(of: ContinuousClock.now.duration(to: end), later: later)
-            let report = await inspection.run(until: .now + share)  // Bounded: durations of a budget.
-            guard let error = report.plan.error, FallbackSchedule.allowsNextSource(error.code) else { return report }
-            first = first ?? report
-        }
-        guard let first else { preconditionFailure("a request has a source") }
-        return first
-    }
-
-    private func run(until deadline: ContinuousClock.Instant) async -> InspectionReport {
+    func run() async -> InspectionReport {
+        let deadline = ContinuousClock.now + .seconds(clamping: request.budgetSeconds)
         var source = ManifestSource(url: RedactedURL.redact(request.source))
         var media: InspectedMedia?
         do {
@@ -89,11 +71,10 @@ struct SourceInspection: Sendable {
             let fetched = try await fetch(staging, deadline)
             source.record(fetched)
             let inspected = try await inspect(fetched, deadline)
-            if fetched.playlist == nil { source.mimeType = inspected.format.mimeType }
-            source.recordAttachability(of: inspected, fetched, isRendered: true)
+            source.mimeType = inspected.format.mimeType
+            source.attachable = Attachability.showsUnchanged(inspected, bytes: fetched.bytes, isRendered: true)
             media = inspected
-            var plan = PreparationPlan(media: inspected, bytes: fetched.bytes, request: request)
-            if let playlist = fetched.playlist { plan.record(playlist) }
+            let plan = PreparationPlan(media: inspected, bytes: fetched.bytes, request: request)
             return InspectionReport(source: source, media: inspected, plan: plan)
         } catch {
             let known = AttachPrepError(wrapping: error)
@@ -105,7 +86,8 @@ struct SourceInspection: Sendable {
 
     private func fetch(_ staging: StagingFolder, _ deadline: ContinuousClock.Instant) async throws -> FetchedSource {
         let step = FetchStep(
-            request: request, location: location, dependencies: dependencies, staging: staging, deadline: deadline)
+            request: request, location: location, dependencies: dependencies, file: try SourceFile(in: staging),
+            deadline: deadline)
         return try await withDeadline(deadline, stage: "fetching") { try await step.run() }
     }
 
@@ -124,6 +106,15 @@ public struct InspectionReport: Sendable, Hashable {
     /// Nil when the source could not be fetched or is not valid media.
     public let media: InspectedMedia?
     public let plan: PreparationPlan
+}
+
+extension InspectionReport {
+    /// The report on a source that was rejected before any work.
+    public init(rejecting source: String, _ error: any Error) {
+        self.init(
+            source: ManifestSource(url: RedactedURL.redact(source)), media: nil,
+            plan: PreparationPlan(rejecting: AttachPrepError(wrapping: error)))
+    }
 }
 
 /// `{"source", "media", "plan": {"outcome", "reasons", "steps"}}`, with every key always present.

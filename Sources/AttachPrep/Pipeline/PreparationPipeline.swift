@@ -1,16 +1,14 @@
-public import AttachPrepModel
+import AttachPrepModel
 import Logging
 import MediaEngine
 import RichPush
 import SafeArithmetic
-import Tracing
 
 /// The pipeline of one request. Each stage takes the complete value of the stage before.
 struct PreparationPipeline: Sendable {
-    /// Of one source; those of a request's other sources are in `fallbacks`.
-    var request: AttachmentRequest
+    let request: AttachmentRequest
     let identity: RequestIdentity
-    var location: SourceLocation
+    let location: SourceLocation
     let dependencies: PipelineDependencies
     let output: String
     let logger: Logger
@@ -20,165 +18,166 @@ struct PreparationPipeline: Sendable {
     var onFiles: (@Sendable (Manifest, String) async -> Void)?
     /// Validators of an earlier fetch, for a conditional request; nil fetches in any case.
     var validators: SourceValidators?
-    /// All sources of a request with fallbacks; empty for one with a single source.
-    var candidates: [SourceCandidate] = []
-    /// The sources that were tried before this one; nil for a request with a single source.
-    var tried: [ManifestTriedSource]?
-    /// Called when the download begins to wait for a source that does not exist yet, and when it has ended waiting.
-    var onWaiting: (@Sendable (Bool) -> Void)?
     /// Records the stages of a traced request; nil for others.
     var spans: StageSpans?
 
-    /// Runs the stages: fetch and identify, inspect, plan, render, publish. Never throws: an error ends as a rejected
-    /// manifest.
+    /// Runs the stages. Never throws: an error ends as a rejected manifest.
     func run() async -> PreparationResult {
-        var clock = RequestClock(budgetSeconds: request.budgetSeconds)
-        guard candidates.isEmpty else { return await preparedFirst(of: candidates, &clock) }
-        return await attempt(&clock) { $0 }
-    }
-
-    /// Prepares one source.
-    ///
-    /// - Parameter fetchDeadline: When the source must be downloaded, given the deadline of the request.
-    func attempt(
-        _ clock: inout RequestClock, fetchDeadline: (ContinuousClock.Instant) -> ContinuousClock.Instant
-    ) async -> PreparationResult {
-        var manifest = Manifest(
-            id: identity.id, requestDigest: identity.digest, outcome: .rejected,
-            source: ManifestSource(url: RedactedURL.redact(candidates.first?.request.source ?? request.source)))
-        // Bounded: array concatenation.
-        manifest.source.tried = tried.map {
-            $0 + [ManifestTriedSource(url: RedactedURL.redact(request.source), code: nil)]
-        }
-        var freshness: SourceFreshness?
+        var record = PreparationRecord(request, identity, spans)
         do {
             let staging = try StagingFolder(output: output)
             defer { staging.discard() }
-            let source = try await fetch(staging, fetchDeadline(clock.deadline))
-            freshness = source.freshness
-            manifest.source.record(source)
-            manifest.timings = source.timings
-            var (media, early) = try await inspect(source, staging, &clock, &manifest.timings)
-            if source.playlist == nil { manifest.source.mimeType = media.format.mimeType }
-            var plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
-            manifest.source.recordAttachability(of: media, source, isRendered: false)
-            if let error = plan.error { throw error }
-            var renditions: Renditions
-            do {
-                renditions = try await render(plan, early, source, staging, &clock, &manifest.timings)
-            } catch let error as AttachPrepError where error.code == .mediaCorrupt {
-                media = try await damaged(media, source, &clock, &manifest.timings, after: error)
-                plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
-                manifest.source.attachable = false
-                if let error = plan.error { throw error }
-                renditions = try await render(plan, nil, source, staging, &clock, &manifest.timings)
-            }
-            if !media.isValidated, media.damage == nil {
-                renditions.markDegraded("the file was not validated completely because the time budget ran short")
-            }
-            manifest.source.recordAttachability(of: media, source, isRendered: renditions.hasImage)
-            manifest.timings.queue = clock.queueMilliseconds
-            return .ended(try await publish(plan, media, source, renditions, staging, manifest, clock), freshness)
+            let fetched = try await fetch(into: staging, &record)
+            let inspected = try await inspect(fetched, in: staging, &record)
+            let planned = try plan(inspected, &record)
+            let rendered = try await render(planned, in: staging, &record)
+            let repaired = try await repair(rendered, in: staging, &record)
+            return .ended(try await publish(repaired, from: staging, &record), record.freshness)
         } catch let unchanged as UnchangedSourceError {
             return .unchanged(unchanged.freshness)
         } catch {
-            manifest.timings.queue = clock.queueMilliseconds
-            return .ended(reject(manifest, error, clock), freshness)
+            let known = AttachPrepError(wrapping: error)
+            logger.debug("rejected", metadata: ["id": "\(identity.id)", "error": "\(known)"])
+            return .ended(record.rejected(known), record.freshness)
         }
     }
 
     // MARK: Stages
 
-    private func fetch(_ staging: StagingFolder, _ deadline: ContinuousClock.Instant) async throws -> FetchedSource {
+    /// Stores the source in the staging folder and identifies it; work on it may begin before its last byte.
+    private func fetch(
+        into staging: StagingFolder, _ record: inout PreparationRecord
+    ) async throws -> (source: FetchedSource, early: EarlyProcessing?) {
+        let deadline = record.clock.deadline
+        let file = try SourceFile(in: staging)
+        let early = earlyProcessing(of: file, staging, until: deadline)
         let step = FetchStep(
-            request: request, location: location, dependencies: dependencies, staging: staging, deadline: deadline,
-            validators: validators, onWaiting: onWaiting)
+            request: request, location: location, dependencies: dependencies, file: file, deadline: deadline,
+            validators: validators, observer: early)
         let began = ContinuousClock.now
         do {
             let source = try await withDeadline(deadline, stage: "fetching") { try await step.run() }
-            spans?.ended(source.timings.fetchStages)
-            return source
+            record.fetched(source)
+            return (source, early)
         } catch {
-            spans?.ended(
-                "fetch", milliseconds: began.duration(to: .now).milliseconds,
-                error: error is UnchangedSourceError ? nil : error)
+            await early?.abandon()
+            record.fetchFailed(error, milliseconds: began.duration(to: .now).milliseconds)
             throw error
         }
     }
 
-    private func inspect(
-        _ source: FetchedSource, _ staging: StagingFolder, _ clock: inout RequestClock,
-        _ timings: inout ManifestTimings
-    ) async throws -> (InspectedMedia, EarlyThumbnail?) {
-        let query = InspectStep.query(
-            format: source.identified.format, bytes: source.bytes, for: request)
-        if let early = await source.early?.inspection(for: query) {
-            timings.inspect = early.milliseconds
-            spans?.ended("inspect", milliseconds: timings.inspect)
-            return (early.media, early.thumbnail)
-        }
-        let slotResult = try await dependencies.engine(for: source, of: request).withSlot(.query, clock) {
-            engine, clock in
-            try await InspectStep(
-                query: query, source: source.descriptor, engine: engine, staging: staging,
-                deadline: clock.deadline
-            ).run()
-        }
-        record(slotResult, "inspect", after: clock)
-        clock = slotResult.clock
-        timings.inspect = slotResult.milliseconds
-        return try slotResult.result.get()
+    /// Nil for a file, which has no transfer to use.
+    private func earlyProcessing(
+        of file: SourceFile, _ staging: StagingFolder, until deadline: ContinuousClock.Instant
+    ) -> EarlyProcessing? {
+        guard case .remote = location else { return nil }
+        return EarlyProcessing(
+            request: request, source: file.readable, blocking: dependencies.blocking, staging: staging,
+            deadline: deadline
+        ) { [dependencies, request] in dependencies.engine(forFirstBytesOf: file.readable.descriptor, of: request) }
     }
 
+    /// Finds out what the source is. Of a still, only the header is read, since the render decodes all data anyway.
+    private func inspect(
+        _ fetched: (source: FetchedSource, early: EarlyProcessing?), in staging: StagingFolder,
+        _ record: inout PreparationRecord
+    ) async throws -> InspectedSource {
+        let (source, early) = fetched
+        let query = InspectStep.query(format: source.identified.format, bytes: source.bytes, for: request)
+        let (media, thumbnail): (InspectedMedia, EarlyThumbnail?)
+        if let done = await early?.inspection(for: query) {
+            record.worked(.inspect, milliseconds: done.milliseconds)
+            (media, thumbnail) = (done.media, done.thumbnail)
+        } else {
+            (media, thumbnail) = try await work(on: source, .inspect, in: .query, &record) { engine, clock in
+                try await InspectStep(
+                    query: query, source: source.descriptor, engine: engine, staging: staging,
+                    deadline: clock.deadline
+                ).run()
+            }
+        }
+        record.inspected(media)
+        return InspectedSource(source: source, early: early, media: media, thumbnail: thumbnail)
+    }
+
+    /// Decides what is delivered.
+    private func plan(_ inspected: InspectedSource, _ record: inout PreparationRecord) throws -> PlannedSource {
+        let plan = PreparationPlan(media: inspected.media, bytes: inspected.source.bytes, request: request)
+        record.foundAttachable(inspected.media, bytes: inspected.source.bytes, isRendered: false)
+        if let error = plan.error { throw error }
+        return PlannedSource(inspected: inspected, plan: plan)
+    }
+
+    /// Makes the files of the plan, unless that shows that a still is damaged.
     private func render(
-        _ plan: PreparationPlan, _ early: EarlyThumbnail?, _ source: FetchedSource, _ staging: StagingFolder,
-        _ clock: inout RequestClock, _ timings: inout ManifestTimings
+        _ planned: PlannedSource, in staging: StagingFolder, _ record: inout PreparationRecord
+    ) async throws -> RenderResult {
+        let (inspected, plan) = (planned.inspected, planned.plan)
+        do {
+            var renditions = try await renditions(of: planned, in: staging, &record)
+            if !inspected.media.isValidated, inspected.media.damage == nil {
+                renditions.markDegraded("the file was not validated completely because the time budget ran short")
+            }
+            return .rendered(
+                RenderedSource(source: inspected.source, media: inspected.media, plan: plan, renditions: renditions))
+        } catch let error as AttachPrepError where error.code == .mediaCorrupt {
+            return .damaged(inspected, error)
+        }
+    }
+
+    private func renditions(
+        of planned: PlannedSource, in staging: StagingFolder, _ record: inout PreparationRecord
     ) async throws -> Renditions {
-        if let early = await source.early?.renditions(for: plan.conversion == nil ? plan.images : nil) {
-            timings.render = early.milliseconds
-            spans?.ended("render", milliseconds: timings.render)
+        let (inspected, plan) = (planned.inspected, planned.plan)
+        if let early = await inspected.early?.renditions(for: plan.conversion == nil ? plan.images : nil) {
+            record.worked(.render, milliseconds: early.milliseconds)
             return early.renditions.delivering(plan.passedType)
         }
         if plan.images == nil, plan.conversion == nil { return Renditions(delivering: plan.passedType) }
-        let reserve = dependencies.target.reserveSeconds(ofBudget: request.budgetSeconds)
         // An existing thumbnail needs no media slot.
-        let isAlreadyRendered = plan.conversion == nil && early?.matches(plan.images) == true
-        let slotResult = try await dependencies.engine(for: source, of: request).withSlot(
-            isAlreadyRendered ? nil : .render, clock
-        ) {
-            [dependencies] engine, clock in
-            try await RenderSequence(
-                plan: plan, source: source, engine: engine, blocking: dependencies.blocking, staging: staging,
-                deadline: clock.deadline - .seconds(clamping: reserve), early: early
-            ).run()
+        let isAlreadyRendered = plan.conversion == nil && inspected.thumbnail?.matches(plan.images) == true
+        let sequence = sequence(plan, inspected.source, staging, inspected.thumbnail)
+        return try await work(on: inspected.source, .render, in: isAlreadyRendered ? nil : .render, &record, sequence)
+    }
+
+    /// Converts the readable part of a still that proved to be damaged when it was decoded.
+    private func repair(
+        _ result: RenderResult, in staging: StagingFolder, _ record: inout PreparationRecord
+    ) async throws -> RenderedSource {
+        switch result {
+        case .rendered(let rendered): rendered
+        case .damaged(let inspected, let error): try await repaired(inspected, in: staging, &record, after: error)
         }
-        record(slotResult, "render", after: clock)
-        clock = slotResult.clock
-        timings.render = slotResult.milliseconds
-        return try slotResult.result.get()
     }
 
-    /// Records the wait for a slot and the work there.
-    private func record<Value>(_ slotResult: SlotResult<Value>, _ stage: String, after clock: RequestClock) {
-        // Bounded: floating point.
-        let waited = slotResult.clock.queueMilliseconds - clock.queueMilliseconds
-        var error: (any Error)?
-        if case .failure(let failure) = slotResult.result { error = failure }
-        let queue = waited >= Self.shownWaitMilliseconds ? waited : 0
-        spans?.ended([("queue", queue), (stage, slotResult.milliseconds)], error: error)
+    /// - Throws: `media.corrupt` for a still that is too damaged for a repair.
+    private func repaired(
+        _ inspected: InspectedSource, in staging: StagingFolder, _ record: inout PreparationRecord,
+        after error: AttachPrepError
+    ) async throws -> RenderedSource {
+        let source = inspected.source
+        guard inspected.media.format == .jpeg, inspected.media.damage == nil else { throw error }
+        let query = InspectRequest(format: .jpeg, decodesStills: true)
+        let media = try await work(on: source, .inspect, in: .query, &record) { engine, clock in
+            try await engine.inspect(query, source: source.descriptor, deadline: clock.deadline)
+        }
+        guard media.damage != nil else { throw error }
+        record.foundDamaged()
+        let plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
+        if let error = plan.error { throw error }
+        let renditions = try await work(
+            on: source, .render, in: .render, &record, sequence(plan, source, staging, nil))
+        return RenderedSource(source: source, media: media, plan: plan, renditions: renditions)
     }
 
-    /// Shorter waits for a media slot get no span: they are the time of a lock.
-    private static let shownWaitMilliseconds = 1.0
-
+    /// Gives the files their names, stores them where they are served, and completes the manifest.
     private func publish(
-        _ plan: PreparationPlan, _ media: InspectedMedia, _ source: FetchedSource, _ renditions: Renditions,
-        _ staging: StagingFolder, _ manifest: Manifest, _ clock: RequestClock
+        _ rendered: RenderedSource, from staging: StagingFolder, _ record: inout PreparationRecord
     ) async throws -> Manifest {
+        record.rendered(rendered)
         let (target, began) = (dependencies.target, ContinuousClock.now)
-        let step = PublishStep(
-            plan: plan, media: media, source: source, renditions: renditions, request: request, target: target,
-            staging: staging)
+        let (manifest, clock) = (record.manifest, record.clock)
+        let step = PublishStep(rendered: rendered, request: request, target: target, staging: staging)
         let work: () async throws -> Manifest = {
             var complete = try await dependencies.blocking.run { try step.complete(manifest) }
             await onFiles?(complete, staging.path)
@@ -197,139 +196,60 @@ struct PreparationPipeline: Sendable {
         FinishedResult(manifest: manifest, staging: staging, folder: folder, deadline: clock.deadline)
     }
 
-    // MARK: Manifest
+    // MARK: Work
 
-    private func reject(_ manifest: Manifest, _ error: any Error, _ clock: RequestClock) -> Manifest {
-        let known = AttachPrepError(wrapping: error)
-        logger.debug("rejected", metadata: ["id": "\(identity.id)", "error": "\(known)"])
-        var rejected = manifest
-        rejected.reject(known)
-        rejected.source.recordRejection(known.code)
-        if let last = rejected.source.tried?.indices.last { rejected.source.tried?[last].code = known.code }
-        rejected.timings.total = clock.milliseconds
-        rejected.timings.round()
-        return rejected
-    }
-}
+    private typealias MediaWork<Value> = @Sendable (any MediaEngine, RequestClock) async throws -> Value
 
-extension ManifestTimings {
-    /// The stages of a fetch, in their order. Identification runs during the transfer, of which it is not a part here.
-    fileprivate var fetchStages: [(name: String, milliseconds: Double)] {
-        [
-            ("dns", dns), ("connect", connect), ("tls", tls), ("firstByte", firstByte), ("transfer", transfer),
-            ("identify", identify),
-        ]
+    /// Works in a media slot, whose wait does not count against the budget.
+    private func work<Value: Sendable>(
+        on source: FetchedSource, _ stage: PreparationRecord.MediaStage, in kind: MediaWorkKind?,
+        _ record: inout PreparationRecord, _ work: @escaping MediaWork<Value>
+    ) async throws -> Value {
+        let slotResult = try await dependencies.engine(for: source, of: request).withSlot(kind, record.clock, work)
+        record.worked(stage, slotResult)
+        return try slotResult.result.get()
     }
 
-    /// Rounds all timings to 0.01 ms.
-    mutating func round() {
-        for field in [
-            \ManifestTimings.queue, \.dns, \.connect, \.tls, \.firstByte, \.transfer, \.identify, \.inspect, \.render,
-            \.publish, \.total,
-        ] {
-            self[keyPath: field] = (self[keyPath: field] * 100).rounded() / 100
+    private func sequence(
+        _ plan: PreparationPlan, _ source: FetchedSource, _ staging: StagingFolder, _ early: EarlyThumbnail?
+    ) -> MediaWork<Renditions> {
+        let reserve = dependencies.target.reserveSeconds(ofBudget: request.budgetSeconds)
+        return { [dependencies] engine, clock in
+            try await RenderSequence(
+                plan: plan, source: source, engine: engine, blocking: dependencies.blocking, staging: staging,
+                deadline: clock.deadline - .seconds(clamping: reserve), early: early
+            ).run()
         }
     }
 }
 
-/// A second inspection of a still, after its render found it damaged.
-///
-/// The first inspection reads only a still's header, since its render decodes all data anyway; damage is known only
-/// then. Intact files are not inspected twice.
-extension PreparationPipeline {
-    /// Inspects the still again and returns it with its damage, for a plan that repairs it.
-    ///
-    /// - Parameter error: The error of the render, which is rethrown when there is nothing to repair.
-    /// - Throws: `media.corrupt` for a still that is too damaged for a repair.
-    func damaged(
-        _ media: InspectedMedia, _ source: FetchedSource, _ clock: inout RequestClock,
-        _ timings: inout ManifestTimings, after error: AttachPrepError
-    ) async throws -> InspectedMedia {
-        guard media.format == .jpeg, media.damage == nil else { throw error }
-        let query = InspectRequest(format: media.format, decodesStills: true)
-        let slotResult = try await dependencies.engine(for: source, of: request).withSlot(.query, clock) {
-            engine, clock in
-            try await engine.inspect(query, source: source.descriptor, deadline: clock.deadline)
-        }
-        record(slotResult, "inspect", after: clock)
-        clock = slotResult.clock
-        // Bounded: floating point.
-        timings.inspect += slotResult.milliseconds
-        let inspected = try slotResult.result.get()
-        guard inspected.damage != nil else { throw error }
-        return inspected
-    }
+/// A source whose content is known.
+struct InspectedSource: Sendable {
+    let source: FetchedSource
+    /// The work on it that began while it arrived; nil for a file.
+    let early: EarlyProcessing?
+    let media: InspectedMedia
+    /// The thumbnail that was made during the inspection.
+    let thumbnail: EarlyThumbnail?
 }
 
-extension AttachPrepError {
-    /// The given error if it is an `AttachPrepError`; else `cancelled` or `internal`.
-    init(wrapping error: any Error) {
-        switch error {
-        case let known as AttachPrepError: self = known
-        case is CancellationError: self = .cancelled
-        default: self.init(.internal, "The request failed because of an internal error.", detail: "\(error)")
-        }
-    }
+/// A source with the decision on what is delivered.
+struct PlannedSource: Sendable {
+    let inspected: InspectedSource
+    let plan: PreparationPlan
 }
 
-extension Manifest {
-    /// The manifest of a request that was rejected before any work.
-    public init(rejecting request: AttachmentRequest, _ error: any Error) {
-        let known = AttachPrepError(wrapping: error)
-        let identity = try? RequestIdentity(request, localState: nil)
-        self.init(
-            id: identity?.id ?? "", requestDigest: identity?.digest ?? "", outcome: .rejected,
-            source: ManifestSource(url: RedactedURL.redact(request.source)))
-        reject(known)
-    }
-
-    /// Marks the manifest as rejected; information about the source is kept.
-    mutating func reject(_ known: AttachPrepError) {
-        outcome = .rejected
-        reasons = [known.message]
-        error = ManifestError(known)
-    }
+/// A source with the files that were made of it.
+struct RenderedSource: Sendable {
+    let source: FetchedSource
+    let media: InspectedMedia
+    let plan: PreparationPlan
+    let renditions: Renditions
 }
 
-extension ManifestSource {
-    /// Records the results of a fetch.
-    mutating func record(_ fetched: FetchedSource) {
-        finalURL = fetched.finalURL
-        declaredMIMEType = fetched.declaredMIMEType
-        mimeType = fetched.playlist == nil ? fetched.identified.format?.mimeType : Playlist.mimeType
-        playlist = fetched.playlist?.manifest
-        page = fetched.page
-        bytes = fetched.bytes
-        sha256 = fetched.sha256
-    }
-}
-
-extension ManifestSource {
-    /// Records whether iOS shows the source unchanged. A playlist is never shown, and the page of a source does not
-    /// count.
-    mutating func recordAttachability(of media: InspectedMedia, _ fetched: FetchedSource, isRendered: Bool) {
-        attachable =
-            fetched.playlist == nil
-            ? Attachability.showsUnchanged(media, bytes: fetched.bytes, isRendered: isRendered) : false
-    }
-
-    /// Records that iOS does not show a fetched source whose content is no intact media.
-    mutating func recordRejection(_ code: ErrorCode) {
-        let isContent = [.mediaCorrupt, .mediaEmpty, .mediaUnrecognized].contains(code)
-        if isContent, sha256 != nil { attachable = false }
-    }
-}
-
-extension Renditions {
-    /// Whether an image was made, for which the source was decoded.
-    fileprivate var hasImage: Bool { thumbnail != nil || crop != nil || attachment != nil }
-}
-
-extension InspectionReport {
-    /// The report on a source that was rejected before any work.
-    public init(rejecting source: String, _ error: any Error) {
-        self.init(
-            source: ManifestSource(url: RedactedURL.redact(source)), media: nil,
-            plan: PreparationPlan(rejecting: AttachPrepError(wrapping: error)))
-    }
+/// The result of rendering.
+enum RenderResult: Sendable {
+    case rendered(RenderedSource)
+    /// The data could not be decoded; the error is that of the decoder.
+    case damaged(InspectedSource, AttachPrepError)
 }

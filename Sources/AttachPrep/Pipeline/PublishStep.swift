@@ -4,20 +4,22 @@ import RichPush
 
 /// The last step before the publish target's: gives the files their final names and completes the manifest.
 struct PublishStep: Sendable {
-    let plan: PreparationPlan
-    let media: InspectedMedia
-    let source: FetchedSource
-    let renditions: Renditions
+    let rendered: RenderedSource
     let request: AttachmentRequest
     let target: any PublishTarget
     let staging: StagingFolder
+
+    private var plan: PreparationPlan { rendered.plan }
+    private var media: InspectedMedia { rendered.media }
+    private var source: FetchedSource { rendered.source }
+    private var renditions: Renditions { rendered.renditions }
 
     /// Renames the files and returns the completed manifest.
     func complete(_ manifest: Manifest) throws -> Manifest {
         var manifest = manifest
         manifest.outcome = outcome
         // Bounded: array concatenation.
-        manifest.reasons = reasons + renditions.reductions + fallbackReason(manifest.source.tried)
+        manifest.reasons = plan.reasons + renditions.reductions
         manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
         manifest.attachment = attachment
@@ -27,7 +29,7 @@ struct PublishStep: Sendable {
             typeHint: attachment.uti, thumbnailHidden: request.options.thumbnailHidden,
             thumbnailClippingRect: try emittedRect, thumbnailTime: emittedTime)
         manifest.deviceFetch = NetworkProfile.deviceFetch(bytes: attachment.bytes)
-        let working = RenderOutput.allCases.map(RenderStep.workingName) + [FetchedSource.fileName]
+        let working = RenderOutput.allCases.map(RenderStep.workingName) + [SourceFile.name]
         for name in working { try staging.remove(name) }
         return manifest
     }
@@ -36,20 +38,8 @@ struct PublishStep: Sendable {
 
     private var outcome: Outcome {
         if renditions.isDegraded { return .bestAttempt }
-        if case .source = renditions.delivery { return source.playlist == nil ? .passed : .converted }
+        if case .source = renditions.delivery { return .passed }
         return plan.outcome
-    }
-
-    private var reasons: [String] {
-        var plan = plan
-        if let playlist = source.playlist { plan.record(playlist) }
-        return plan.reasons
-    }
-
-    private func fallbackReason(_ tried: [ManifestTriedSource]?) -> [String] {
-        guard let tried, tried.count > 1, let code = tried.first?.code else { return [] }
-        // Bounded: array concatenation.
-        return ["fallback \(tried.count - 1) was used because of \(code.rawValue)"]
     }
 
     private var warnings: [PreparationWarning] {
@@ -57,7 +47,7 @@ struct PublishStep: Sendable {
         let isSource = if case .source = renditions.delivery { true } else { false }
         let delivery = DeliveryWarnings(media: media, isSource: isSource, orientation: orientation)
         // Bounded: array concatenation.
-        return (source.playlist?.warnings ?? []) + planned + renditions.warnings + delivery.warnings
+        return planned + renditions.warnings + delivery.warnings
     }
 
     /// The orientation in which the delivered attachment is stored.
@@ -88,7 +78,7 @@ struct PublishStep: Sendable {
         (file.width, file.height) = (media.width, media.height)
         file.frames = type.kind == .image ? media.frames ?? 1 : nil
         file.duration = media.duration
-        try staging.rename(FetchedSource.fileName, to: file.file)
+        try staging.rename(SourceFile.name, to: file.file)
         return file
     }
 

@@ -14,25 +14,15 @@ final class SourceIdentification: Sendable {
     private let source: String
     private let descriptor: CInt
     private let deadline: ContinuousClock.Instant
-    private let acceptsPages: Bool
     private let state = Mutex((media: IdentifiedMedia?.none, isComplete: false, milliseconds: 0.0))
 
-    /// - Parameter acceptsPages: Whether a web page is reported (`isPage`) instead of being an error.
-    init(
-        source: String, dependencies: PipelineDependencies, descriptor: CInt, deadline: ContinuousClock.Instant,
-        acceptsPages: Bool = false
-    ) {
-        self.acceptsPages = acceptsPages
+    init(source: String, dependencies: PipelineDependencies, descriptor: CInt, deadline: ContinuousClock.Instant) {
         self.dependencies = dependencies
         self.source = RedactedURL.redact(source)
         self.descriptor = descriptor
         self.deadline = deadline
     }
 
-    /// The latest result.
-    var media: IdentifiedMedia? { state.withLock { $0.media } }
-    /// Whether the source is a web page.
-    var isPage: Bool { media?.isPage ?? false }
     /// Time spent on identification.
     var milliseconds: Double { state.withLock { $0.milliseconds } }
 
@@ -61,14 +51,14 @@ final class SourceIdentification: Sendable {
         let known = state.withLock { $0.isComplete || $0.media?.format != nil ? $0.media : nil }
         if let known { return known }
         _ = try await identify(availableBytes: bytes, isComplete: true, sha256: sha256)
-        return media ?? IdentifiedMedia(format: nil, magicMIMEType: "")
+        return state.withLock { $0.media } ?? IdentifiedMedia(format: nil, magicMIMEType: "")
     }
 
     private func identify(availableBytes: Int, isComplete: Bool, sha256: String?) async throws -> MediaFormat? {
         let start = ContinuousClock.now
         let length = PrefixDigest.length(available: availableBytes, isComplete: isComplete)
         let request = IdentifyRequest(
-            availableBytes: isComplete ? availableBytes : length, isComplete: isComplete, acceptsPages: acceptsPages)
+            availableBytes: isComplete ? availableBytes : length, isComplete: isComplete)
         let engine = engine(length: length, sha256: sha256)
         let media = try await engine.identify(request, source: descriptor, deadline: deadline)
         state.withLock { state in
@@ -78,15 +68,6 @@ final class SourceIdentification: Sendable {
             state.milliseconds += start.duration(to: .now).milliseconds
         }
         return media.format
-    }
-
-    /// Reads the links of a web page.
-    ///
-    /// - Parameter sha256: SHA-256 of these bytes, if known.
-    func readPage(_ request: PageRequest, sha256: String?) async throws -> PageLinks {
-        let length = PrefixDigest.length(available: request.bytes, isComplete: false)
-        return try await engine(length: length, sha256: sha256).readPage(
-            request, source: descriptor, deadline: deadline)
     }
 
     /// A crash counts against the content's digest if it is known, else against the digest of the first bytes.

@@ -66,10 +66,7 @@ final class StageSpans: Sendable {
         case .ended(let manifest, _):
             facts["attachprep.outcome"] = manifest.outcome.rawValue
             facts["attachprep.media.type"] = manifest.source.mimeType
-            // The type of a playlist, an application's, does not name a kind.
-            facts["attachprep.media.kind"] =
-                manifest.source.playlist == nil
-                ? manifest.source.mimeType.map { String($0.prefix { $0 != "/" }) } : "video"
+            facts["attachprep.media.kind"] = manifest.source.mimeType.map { String($0.prefix { $0 != "/" }) }
             facts["attachprep.source.bytes"] = manifest.source.bytes
             facts["attachprep.attachment.bytes"] = manifest.attachment?.bytes
             if let error = manifest.error {

@@ -150,6 +150,8 @@ package enum Attachability: Sendable, Hashable {
             self = .notAttachable(reason: "other data follows the movie")
         case .trailerMissing:
             self = .notAttachable(reason: "the GIF ends after a frame, without its trailer")
+        case .rareCoding:
+            self = .notAttachable(reason: "the JPEG is coded arithmetically or without Huffman tables")
         case .samplesNotCounted:
             self = .notAttachable(reason: "the WAV header does not state the number of samples")
         case nil:
@@ -188,7 +190,7 @@ package enum Attachability: Sendable, Hashable {
     }
 
     /// Codecs of WAVs that Core Audio does not decode; it decodes PCM, A-law, µ-law, GSM, ADPCM of IMA and Microsoft.
-    private static let unplayedInWave: Set<String> = ["adpcm_yamaha", "adpcm_g726", "truespeech"]
+    private static let unplayedInWave: Set<String> = ["adpcm_yamaha", "adpcm_g726"]
 
     private static func audio(_ media: InspectedMedia) -> Attachability {
         if media.format == .wave, let other = media.audio.first(where: { unplayedInWave.contains($0.codec) }) {

@@ -179,7 +179,7 @@ struct S3ErrorResponse: Sendable, Hashable {
         status = answer.status
         code = XMLText.first("Code", in: answer.body)
         message = XMLText.first("Message", in: answer.body)
-        region = (answer.head["x-amz-bucket-region"] ?? XMLText.first("Region", in: answer.body))
+        region = (answer.head["x-amz-bucket-region"]?.string ?? XMLText.first("Region", in: answer.body))
             .flatMap { S3Bucket.isRegion($0) ? $0 : nil }
         clockAheadSeconds = answer.head["date"].flatMap(HTTPDate.date).map { now.timeIntervalSince($0) }
         retryAfter = answer.retryAfter

@@ -4,6 +4,7 @@ import FileIO
 import Glibc
 import Logging
 package import RichPush
+import SafeArithmetic
 import Synchronization
 
 /// Uploads one object: in one request, or in parts above `Limits.publishPartBytes`.
@@ -106,13 +107,13 @@ struct S3Upload: Sendable {
         var request = S3Request(.head, object.key)
         request.accepted = [404]
         let answer = try await client.send(request, before: deadline)
-        return answer.status != 404 && answer.head[S3Object.digestHeader] == object.sha256
+        return answer.status != 404 && answer.head[ForeignText(S3Object.digestHeader)] == ForeignText(object.sha256)
     }
 
     /// The ETag of a response; a response without one does not come from S3.
     private func tag(of answer: HTTPClientResponse) throws(S3Error) -> String {
         guard let tag = answer.head["etag"], !tag.isEmpty else { throw .unexpectedResponse(client.bucket, "no ETag") }
-        return tag
+        return tag.string
     }
 }
 

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import FoundationEssentials
 import Glibc
 import RichPush
@@ -60,7 +61,7 @@ struct QuarantineFolder: Sendable {
     /// Nil for a file that is not a valid entry, such as one cut off by a full disk.
     private func read(_ name: String) -> QuarantineEntry? {
         guard let data = FileManager.default.contents(atPath: "\(path)/\(name)"),
-            let entry = try? JSONDecoder().decode(QuarantineEntry.self, from: data), name == "\(entry.digest).json"
+            let entry = try? ForeignJSON.decode(QuarantineEntry.self, from: data), name == "\(entry.digest).json"
         else { return nil }
         return entry
     }

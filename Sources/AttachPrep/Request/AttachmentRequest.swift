@@ -2,6 +2,7 @@ import AttachPrepModel
 import Crypto
 import FoundationEssentials
 public import RichPush
+import SafeArithmetic
 
 /// A request to prepare an attachment: source, options, policy and budget. Only the source is required.
 ///
@@ -24,9 +25,6 @@ public struct AttachmentRequest: Sendable, Hashable {
 
     /// A URL; on the command line also a path or a file URL.
     public var source: String
-    /// URLs to try in order when the source cannot be prepared; on the command line also paths, in jobs also uploads.
-    /// The request's headers are sent to those of its origin only, and its Matrix key is not used for them.
-    public var fallbacks: [String] = []
     /// The caller's id for the result: a letter or digit, then up to 127 letters, digits, dots, dashes, underscores.
     public var id: String?
     public var options: RequestOptions
@@ -37,22 +35,12 @@ public struct AttachmentRequest: Sendable, Hashable {
     public var attachmentTypes: AcceptedTypes?
     /// Time budget in seconds, from when work on the request begins.
     public var budgetSeconds: Double
-    /// Seconds to wait for a source that its server does not have yet (404, or a temporary failure), or that is still
-    /// being written; nil takes the first response as final. The budget includes them.
-    public var waitSeconds: Double?
-    /// Seconds to take of an HLS stream: the last ones of a live stream, the first ones of any other; nil for the
-    /// default, 10 s and 60 s.
-    public var clipSeconds: Double?
-    /// Whether the image or video that a web page names is taken instead of the page.
-    public var unfurls = false
     /// The caller's size limit in decimal bytes, in addition to Apple's.
     public var bytesMax: Int?
     /// The network the phone is expected on; it limits the attachment to what can be fetched in the device budget.
     public var network: DeviceNetwork?
     /// Seconds a phone has for the fetch; nil for the default: 30 s of a service extension, or less for `display`.
     public var deviceBudgetSeconds: Double?
-    /// The key of a source that is an encrypted attachment of Matrix; a secret like a header.
-    public var matrix: MatrixFile?
     /// Request headers: sent to the first origin only, not stored after the run, not returned in results.
     public var headers: [String: String]
     /// Scheduling and callback when the request is run as a job.
@@ -106,16 +94,6 @@ public struct AttachmentRequest: Sendable, Hashable {
                 .requestInvalid,
                 "The budget of \(budgetSeconds) s must be over 0 and at most \(Limits.budgetSecondsMax) s.")
         }
-        if let waitSeconds, !(waitSeconds >= 0 && waitSeconds <= Limits.budgetSecondsMax) {
-            throw AttachPrepError(
-                .requestInvalid,
-                "The wait of \(waitSeconds) s must be at least 0 and at most \(Limits.budgetSecondsMax) s.")
-        }
-        if let clipSeconds, !(clipSeconds > 0 && clipSeconds <= Limits.clipSecondsMax) {
-            throw AttachPrepError(
-                .requestInvalid,
-                "The clip of \(clipSeconds) s must be over 0 and at most \(Limits.clipSecondsMax) s.")
-        }
         if let bytesMax, bytesMax < 1 {
             throw AttachPrepError(.requestInvalid, "The limit of \(bytesMax) bytes must be at least 1.")
         }
@@ -128,14 +106,6 @@ public struct AttachmentRequest: Sendable, Hashable {
             throw AttachPrepError(
                 .requestInvalid,
                 "A phone on that network cannot fetch any file in \(deviceBudgetSeconds ?? 0) s; allow more time.")
-        }
-        guard fallbacks.count <= Limits.fallbacksMax else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "The request has \(fallbacks.count.grouped) fallbacks; at most \(Limits.fallbacksMax) are allowed.")
-        }
-        guard !fallbacks.contains(where: \.isEmpty) else {
-            throw AttachPrepError(.requestInvalid, "A fallback is empty; give a URL, or omit it.")
         }
         // Validated here, before the download begins; sorted, so that the same invalid header is always reported.
         _ = try RequestHeaders(headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
@@ -161,8 +131,8 @@ public struct AttachmentRequest: Sendable, Hashable {
 /// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case source, fallbacks, id, options, rendition, oversize, unsupported, attachmentTypes, budget, wait, clip,
-            unfurl, maxBytes, network, deviceBudget, headers, matrix
+        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, maxBytes, network,
+            deviceBudget, headers
     }
 
     public init(from decoder: any Decoder) throws {
@@ -171,7 +141,6 @@ extension AttachmentRequest: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = decoder.userInfo[.requestDefaults] as? AttachmentRequest ?? AttachmentRequest(source: "")
         source = try values.decode(String.self, forKey: .source)
-        fallbacks = try values.decodeIfPresent([String].self, forKey: .fallbacks) ?? fallbacks
         id = try values.decodeIfPresent(String.self, forKey: .id)
         options = try values.decodeIfPresent(RequestOptions.self, forKey: .options) ?? options
         rendition = try values.decodeIfPresent(RequestedRendition.self, forKey: .rendition) ?? rendition
@@ -179,15 +148,11 @@ extension AttachmentRequest: Codable {
         unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? unsupported
         attachmentTypes = try values.decodeIfPresent(AcceptedTypes.self, forKey: .attachmentTypes) ?? attachmentTypes
         budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
-        waitSeconds = try values.decodeIfPresent(Double.self, forKey: .wait) ?? waitSeconds
-        clipSeconds = try values.decodeIfPresent(Double.self, forKey: .clip) ?? clipSeconds
-        unfurls = try values.decodeIfPresent(Bool.self, forKey: .unfurl) ?? unfurls
         bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes) ?? bytesMax
         network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
         deviceBudgetSeconds =
             try values.decodeIfPresent(Double.self, forKey: .deviceBudget) ?? deviceBudgetSeconds
         headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? headers
-        matrix = try values.decodeIfPresent(MatrixFile.self, forKey: .matrix) ?? matrix
         jobOptions = try JobOptions(
             from: try decoder.container(keyedBy: JobOptions.CodingKeys.self), defaults: jobOptions)
     }
@@ -195,8 +160,6 @@ extension AttachmentRequest: Codable {
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(source, forKey: .source)
-        // Left out by default, so that the digests of other requests stay the same.
-        if !fallbacks.isEmpty { try values.encode(fallbacks, forKey: .fallbacks) }
         try values.encodeIfPresent(id, forKey: .id)
         try values.encode(options, forKey: .options)
         try values.encode(rendition, forKey: .rendition)
@@ -204,14 +167,10 @@ extension AttachmentRequest: Codable {
         try values.encode(unsupported, forKey: .unsupported)
         try values.encodeIfPresent(attachmentTypes, forKey: .attachmentTypes)
         try values.encode(budgetSeconds, forKey: .budget)
-        try values.encodeIfPresent(waitSeconds, forKey: .wait)
-        try values.encodeIfPresent(clipSeconds, forKey: .clip)
-        if unfurls { try values.encode(true, forKey: .unfurl) }
         try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
         try values.encodeIfPresent(network, forKey: .network)
         try values.encodeIfPresent(deviceBudgetSeconds, forKey: .deviceBudget)
         try values.encode(headers, forKey: .headers)
-        try values.encodeIfPresent(matrix, forKey: .matrix)
         var more = encoder.container(keyedBy: JobOptions.CodingKeys.self)
         try jobOptions.encode(to: &more)
     }
@@ -235,7 +194,9 @@ extension AttachmentRequest {
         let decoder = JSONDecoder()
         decoder.userInfo[.requestDefaults] = defaults
         do {
-            self = try AttachPrepError.converting { try decoder.decode(AttachmentRequest.self, from: Data(json)) }
+            self = try AttachPrepError.converting {
+                try ForeignJSON.decode(AttachmentRequest.self, from: json, with: decoder)
+            }
         } catch let error as AttachPrepError {
             throw error
         } catch let error as DecodingError {
@@ -279,7 +240,8 @@ extension Decoder {
         guard let unknown = keys.sorted().first(where: { !known.contains($0) }) else { return }
         throw AttachPrepError(
             .requestInvalid,
-            "The request has an unknown key \"\(unknown)\"; known keys are \(known.joined(separator: ", ")).")
+            "The request has an unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; known keys are "
+                + "\(known.joined(separator: ", ")).")
     }
 }
 
@@ -294,9 +256,8 @@ package struct RequestIdentity: Sendable, Hashable {
     package init(_ request: AttachmentRequest, localState: String?) throws {
         var nameless = request
         nameless.id = nil
-        // Budget, wait and job options do not change the result.
+        // Budget and job options do not change the result.
         nameless.budgetSeconds = Limits.budgetSeconds
-        nameless.waitSeconds = nil
         nameless.jobOptions = JobOptions()
         let canonical = try JSONEncoder.singleLine.encode(nameless)
         let name = SHA256.hash(data: canonical).hexadecimal
@@ -312,8 +273,6 @@ extension Limits {
     static let displayReserveSeconds = 0.5
     /// The largest share of a short time budget to reserve.
     static let displayReserveShare = 0.1
-    /// Fallbacks of a request: each still has some three seconds of the default budget.
-    package static let fallbacksMax = 8
     /// The default time for one request, from when work on it begins: the 30 s of a service extension.
     package static let budgetSeconds = 30.0
     /// The longest accepted budget: 15 minutes.

@@ -18,8 +18,6 @@ public struct JobOptions: Sendable, Hashable {
     public var notBefore: Date?
     /// The deadline over all attempts: the job is neither started nor retried after this time.
     public var notAfter: Date?
-    /// Whether the first fallback that can be prepared is reported at once, while the job waits for the source.
-    public var reportsPartial = false
     /// The APNs payload into which the result is written, for webhooks and the job; nil without one.
     public var payload: PushTemplate?
 
@@ -33,7 +31,7 @@ public struct JobOptions: Sendable, Hashable {
     public func rejectServiceOnlyOptions() throws {
         let given = [
             ("callbackURL", callbackURL != nil), ("notBefore", notBefore != nil), ("notAfter", notAfter != nil),
-            ("partial", reportsPartial), ("payload", payload != nil),
+            ("payload", payload != nil),
         ]
         guard let (name, _) = given.first(where: \.1) else { return }
         throw AttachPrepError(
@@ -60,7 +58,7 @@ public struct JobOptions: Sendable, Hashable {
 
 extension JobOptions {
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case callbackURL, priority, notBefore, notAfter, partial, payload
+        case callbackURL, priority, notBefore, notAfter, payload
     }
 
     init(from values: KeyedDecodingContainer<CodingKeys>, defaults: JobOptions) throws {
@@ -69,7 +67,6 @@ extension JobOptions {
         priority = try values.decodeIfPresent(JobPriority.self, forKey: .priority) ?? priority
         notBefore = try Self.time(.notBefore, in: values) ?? notBefore
         notAfter = try Self.time(.notAfter, in: values) ?? notAfter
-        reportsPartial = try values.decodeIfPresent(Bool.self, forKey: .partial) ?? reportsPartial
         payload = try values.decodeIfPresent(PushTemplate.self, forKey: .payload) ?? payload
     }
 
@@ -79,7 +76,6 @@ extension JobOptions {
         if priority != .normal { try values.encode(priority, forKey: .priority) }
         try values.encodeIfPresent(notBefore.map(Timestamp.text), forKey: .notBefore)
         try values.encodeIfPresent(notAfter.map(Timestamp.text), forKey: .notAfter)
-        if reportsPartial { try values.encode(true, forKey: .partial) }
         try values.encodeIfPresent(payload, forKey: .payload)
     }
 

@@ -10,7 +10,6 @@ struct MachineOptionGroup: ParsableArguments {
     @Flag(help: .named(.httpsOnly)) var httpsOnly = false
     @Flag(help: .named(.allowPrivateNetwork)) var allowPrivateNetwork = false
     @Option(help: .named(.caFile)) var caFile: String?
-    @Option(help: .named(.netrcFile)) var netrcFile: String?
     @Option(help: .named(.proxy)) var proxy: String?
     @Option(help: .named(.resolve)) var resolve: [String] = []
 
@@ -38,7 +37,7 @@ struct MachineOptionGroup: ParsableArguments {
         var configuration = PreparerConfiguration(output: output)
         configuration.download = DownloadPolicy(
             httpsOnly: httpsOnly, allowsPrivateNetwork: allowPrivateNetwork, certificateAuthorityFile: caFile,
-            proxy: proxy, resolveOverrides: resolve, netrcFile: netrcFile)
+            proxy: proxy, resolveOverrides: resolve)
         configuration.requestsInFlight = concurrency
         configuration.mediaSlots = mediaSlots ?? MediaSlots.machineDefault
         configuration.allowsLocalFiles = true

@@ -51,28 +51,6 @@ struct RequestOptionGroup: ParsableArguments {
     @Option(help: "Time limit for each source, such as 30s or 500ms.")
     var budget = DurationArgument(seconds: Limits.budgetSeconds)
 
-    @Option(
-        help: ArgumentHelp(
-            "Part of the budget to wait for a source that answers 404 or 503, or is still being written, such as 20s.",
-            valueName: "time"))
-    var wait: DurationArgument?
-
-    @Option(
-        name: .customLong("fallback"),
-        help: ArgumentHelp(
-            "URL or file to prepare when the source cannot be; tried in order, within the budget; repeatable.",
-            valueName: "source"))
-    var fallbacks: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Length of an HLS clip: the end of a live stream (default: 10s), the beginning of any other (60s).",
-            valueName: "time"))
-    var clip: DurationArgument?
-
-    @Flag(help: "Take the image or video that a web page names (og:video, og:image and the like) instead of the page.")
-    var unfurl = false
-
     @Option(help: ArgumentHelp("Size limit of the attachment in bytes, below Apple's limit.", valueName: "n"))
     var maxBytes: Int?
 
@@ -92,12 +70,6 @@ struct RequestOptionGroup: ParsableArguments {
         help: ArgumentHelp(
             "HTTP header for downloads, sent to the first origin only; repeatable.", valueName: "Name: value"))
     var headers: [HeaderArgument] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Decrypt a Matrix attachment with the file object in this JSON file.",
-            valueName: "file"))
-    var matrixFile: String?
 
     /// The request for a source.
     ///
@@ -119,12 +91,7 @@ struct RequestOptionGroup: ParsableArguments {
         request.unsupported = unsupported
         request.attachmentTypes = attachmentTypes?.types
         request.budgetSeconds = budget.seconds
-        request.waitSeconds = wait?.seconds
-        request.fallbacks = fallbacks
-        request.clipSeconds = clip?.seconds
-        request.unfurls = unfurl
         request.bytesMax = maxBytes
-        request.matrix = try matrixFile.map(MatrixFile.init(path:))
         request.headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
         return request
     }

@@ -90,14 +90,13 @@ struct DownloadOptionGroup: SettingFlags {
     @Flag(help: .of(.httpsOnly)) var httpsOnly = false
     @Flag(help: .of(.allowPrivateNetwork)) var allowPrivateNetwork = false
     @Option(help: .of(.caFile)) var caFile: String?
-    @Option(help: .of(.netrcFile)) var netrcFile: String?
     @Option(help: .of(.proxy)) var proxy: String?
     @Option(help: .of(.resolve)) var resolve: [String] = []
 
     var values: [Setting: String?] {
         [
             .httpsOnly: FlagText.flag(httpsOnly), .allowPrivateNetwork: FlagText.flag(allowPrivateNetwork),
-            .caFile: caFile, .netrcFile: netrcFile, .proxy: proxy, .resolve: FlagText.joined(resolve),
+            .caFile: caFile, .proxy: proxy, .resolve: FlagText.joined(resolve),
         ]
     }
 }

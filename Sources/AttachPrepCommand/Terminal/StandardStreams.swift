@@ -21,9 +21,17 @@ enum StandardStreams {
     /// The display behind standard error.
     static var errors: Display { display(STDERR_FILENO) }
 
-    /// Writes a line of a result.
+    /// Writes a line of a result: JSON, or text of our own.
     static func result(_ line: String) {
-        write(line + "\n", to: STDOUT_FILENO)
+        write(line.escapingC1Controls + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Writes a rewritten payload, byte for byte unless it is shown on a terminal.
+    ///
+    /// - Parameter isLine: Whether a line end follows, which a terminal gets in any case.
+    static func payload(_ json: String, isLine: Bool) {
+        let isShown = isatty(STDOUT_FILENO) == 1
+        write((isShown ? json.escapingC1Controls : json) + (isShown || isLine ? "\n" : ""), to: STDOUT_FILENO)
     }
 
     /// Writes a result whose lines are not cut to the terminal's width.
@@ -86,6 +94,21 @@ enum StandardStreams {
         var size = winsize()
         guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
+    }
+}
+
+extension String {
+    /// With DEL and C1 controls as `\u0085`, which means the same in JSON. `JSONEncoder` escapes only C0 controls, but
+    /// terminals obey both.
+    fileprivate var escapingC1Controls: String {
+        guard unicodeScalars.contains(where: { 0x7F...0x9F ~= $0.value }) else { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            if 0x7F...0x9F ~= scalar.value {
+                text += "\\u00" + String(scalar.value, radix: 16)
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
     }
 }
 

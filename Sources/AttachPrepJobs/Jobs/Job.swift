@@ -5,8 +5,7 @@ import RichPush
 
 /// A job as it may be shown: it contains no secrets.
 ///
-/// Its JSON is part of the contract: always all keys of `CodingKeys` but `partial` and `push`, which are left out
-/// without a value.
+/// Its JSON is part of the contract: always all keys of `CodingKeys` but `push`, which is left out without a value.
 public struct Job: Sendable, Hashable {
     public var id: JobID
     public var state: JobState
@@ -14,8 +13,6 @@ public struct Job: Sendable, Hashable {
     public var request: AttachmentRequest
     /// The manifest of a finished job, including a rejected one.
     public var result: Manifest?
-    /// The manifest of a fallback, until the job has finished; nil unless the request asks for it.
-    public var partial: Manifest?
     /// Why the job, or its last attempt, failed.
     public var error: ManifestError?
     /// Number of attempts that have started.
@@ -44,14 +41,13 @@ public struct Job: Sendable, Hashable {
     public func located(at baseURL: String?) -> Job {
         var job = self
         job.result = result?.located(media, at: baseURL)
-        job.partial = partial?.located(media, at: baseURL)
         return job
     }
 }
 
 extension Job: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt, worker, partial, push
+        case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt, worker, push
     }
 
     /// Decodes a response of the service; file URLs are in its manifest.
@@ -63,7 +59,6 @@ extension Job: Codable {
             attempts: try values.decode(Int.self, forKey: .attempts),
             createdAt: try values.time(forKey: .createdAt) ?? .distantPast)
         result = try values.decodeIfPresent(Manifest.self, forKey: .result)
-        partial = try values.decodeIfPresent(Manifest.self, forKey: .partial)
         error = try values.decodeIfPresent(ManifestError.self, forKey: .error)
         startedAt = try values.time(forKey: .startedAt)
         finishedAt = try values.time(forKey: .finishedAt)
@@ -82,8 +77,7 @@ extension Job: Codable {
         try values.encode(startedAt.map(Timestamp.text), forKey: .startedAt)
         try values.encode(finishedAt.map(Timestamp.text), forKey: .finishedAt)
         try values.encode(worker, forKey: .worker)
-        try values.encodeIfPresent(partial, forKey: .partial)
-        try values.encodeIfPresent(push(with: partial ?? result), forKey: .push)
+        try values.encodeIfPresent(push(with: result), forKey: .push)
     }
 }
 
@@ -95,13 +89,11 @@ extension KeyedDecodingContainer {
 }
 
 extension AttachmentRequest {
-    /// The request without headers and keys, and with redacted URLs.
+    /// The request without headers, and with redacted URLs.
     public var shown: AttachmentRequest {
         var request = self
         request.source = RedactedURL.redact(source)
-        request.fallbacks = fallbacks.map(RedactedURL.redact)
         request.headers = [:]
-        request.matrix = nil
         request.jobOptions.callbackURL = jobOptions.callbackURL.map(RedactedURL.redact)
         return request
     }

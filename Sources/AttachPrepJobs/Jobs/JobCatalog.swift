@@ -1,6 +1,7 @@
 public import AttachPrepModel
 public import FoundationEssentials
 public import RichPush
+import SafeArithmetic
 
 /// Lists, counts and bulk operations on the jobs of a queue. Each driver passes the suite `JobCatalogConformance`.
 public protocol JobCatalog: Sendable {
@@ -110,6 +111,6 @@ public struct JobLogLine: Codable, Sendable, Hashable {
         self.job = job
         self.date = date
         self.level = level
-        self.text = String(text.prefix(Limits.jobLogCharactersMax))
+        self.text = MessageText.excerpt(text, bytesMax: Limits.jobLogBytesMax)
     }
 }

@@ -5,7 +5,7 @@ import RichPush
 
 /// A notification that is ready to be sent to APNs, for a request with a payload.
 struct JobPush: Encodable, Sendable {
-    /// A later notification of the same job replaces an earlier one on the phone.
+    /// With a collapse ID: a notification that is sent again replaces the earlier one on the phone.
     let headers: [String: String]
     let payload: PushTemplate
 }

@@ -22,17 +22,10 @@ public protocol JobQueue: Sendable {
     ///
     /// Lanes rotate so that none starves, with most claims for `high`. Skipped are jobs of a host that has as many
     /// running jobs as `hostLimit` allows, and jobs whose work key is running: they can use its result.
-    func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: HostLimit) async throws -> [ClaimedJob]
+    func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob]
 
     /// Renews leases and returns the status of each.
     func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus]
-
-    /// Records the partial result of a running job and adds its webhook to the outbox, atomically. The job keeps it
-    /// until it ends, whichever worker has it.
-    ///
-    /// - Parameter media: the id under which its files are stored.
-    /// - Returns: False when the lease was lost; nothing has changed then.
-    func report(_ lease: JobLease, partial: Manifest, _ media: MediaID, notice: WebhookNotice?) async throws -> Bool
 
     /// Ends a job and adds its webhook to the outbox, atomically.
     ///
@@ -66,30 +59,10 @@ public protocol JobQueue: Sendable {
 }
 
 extension JobQueue {
-    /// Claims jobs with the same limit for all hosts.
-    public func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob] {
-        try await claim(count, by: worker, lease: lease, hostLimit: HostLimit(hostLimit))
-    }
-
     /// Postpones a job and counts the attempt.
     public func postpone(_ lease: JobLease, until date: Date, error: ManifestError) async throws -> Bool {
         try await postpone(lease, until: date, error: error, isAttempt: true)
     }
-}
-
-/// How many jobs of a host may run at a time. Those that wait for their source do not count.
-public struct HostLimit: Sendable, Hashable {
-    public var jobsMax: Int
-    /// Number of running jobs that wait for their source, by host.
-    public var waiting: [String: Int]
-
-    public init(_ jobsMax: Int, waiting: [String: Int] = [:]) {
-        self.jobsMax = jobsMax
-        self.waiting = waiting
-    }
-
-    /// The limit for all running jobs of a host.
-    package func jobsMax(of host: String) -> Int { jobsMax.adding(clamping: waiting[host] ?? 0) }
 }
 
 /// A job on which a worker holds a lease.

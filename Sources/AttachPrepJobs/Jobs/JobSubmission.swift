@@ -60,13 +60,6 @@ public struct SubmissionValidator: Sendable {
 
     private func validated(_ request: AttachmentRequest) async throws -> JobSubmission {
         try request.validate()
-        for fallback in request.fallbacks {
-            if fallback.hasPrefix(Upload.scheme) {
-                _ = try await upload(fallback, "The upload of a fallback")
-            } else {
-                _ = try WebAddress(fallback, httpsOnly: httpsOnly)
-            }
-        }
         if request.jobOptions.callbackURL != nil, !sendsWebhooks {
             throw AttachPrepError(
                 .requestInvalid,
@@ -79,17 +72,12 @@ public struct SubmissionValidator: Sendable {
     }
 
     private func uploaded(_ request: AttachmentRequest) async throws -> JobSubmission {
-        let upload = try await upload(request.source, "The upload")
-        return JobSubmission(request: request, key: try WorkKey(request, file: upload.sha256), host: nil)
-    }
-
-    private func upload(_ source: String, _ name: String) async throws -> Upload {
-        guard let id = Upload.named(by: source), let upload = try await uploads.upload(id) else {
+        guard let id = Upload.named(by: request.source), let upload = try await uploads.upload(id) else {
             throw AttachPrepError(
                 .sourceNotFound,
-                "\(name) does not exist or has expired; send the file again (POST /v1/uploads).")
+                "The upload does not exist or has expired; send the file again (POST /v1/uploads).")
         }
-        return upload
+        return JobSubmission(request: request, key: try WorkKey(request, file: upload.sha256), host: nil)
     }
 }
 

@@ -24,7 +24,7 @@ public struct ReceiptToken: Sendable, Hashable {
     /// - Throws: `request.unauthorized` for a token that was not signed with this key.
     public static func dispatch(of text: String, key: ReceiptKey) throws(AttachPrepError) -> DispatchID {
         // Bounded: constants.
-        let bytes = UnpaddedBase64.bytes(text, count: contentCount + signatureCount, isURLSafe: true)
+        let bytes = UnpaddedBase64.bytes(text, count: contentCount + signatureCount)
         guard let bytes, bytes[0] == version else { throw invalidTokenError }
         let content = Array(bytes[..<contentCount])
         guard bytes[contentCount...].equalsInConstantTime(signature(of: content, key)) else { throw invalidTokenError }

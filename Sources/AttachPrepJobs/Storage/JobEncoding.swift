@@ -22,7 +22,7 @@ package enum StoredJSON {
     /// - Throws: `queue.unavailable` when the bytes cannot be decoded.
     package static func value<Value: Decodable>(_ bytes: [UInt8], _ what: String) throws -> Value {
         do {
-            return try JSONDecoder().decode(Value.self, from: Data(bytes))
+            return try ForeignJSON.decode(Value.self, from: bytes)
         } catch {
             throw StorageErrors.unreadable(what, error)
         }
@@ -46,22 +46,17 @@ package struct JobSecrets: Codable, Sendable, Hashable {
     package var source: String
     package var headers: [String: String]
     package var callbackURL: String?
-    package var matrix: MatrixFile?
-    /// Nil without fallbacks.
-    package var fallbacks: [String]?
 
     /// Nil when the request contains no secrets.
     package init?(_ request: AttachmentRequest) {
         let shown = request.shown
         let showsAll =
-            request.headers.isEmpty && request.matrix == nil && shown.source == request.source
-            && shown.jobOptions.callbackURL == request.jobOptions.callbackURL && shown.fallbacks == request.fallbacks
+            request.headers.isEmpty && shown.source == request.source
+            && shown.jobOptions.callbackURL == request.jobOptions.callbackURL
         if showsAll { return nil }
         source = request.source
         headers = request.headers
         callbackURL = request.jobOptions.callbackURL
-        matrix = request.matrix
-        fallbacks = request.fallbacks.isEmpty ? nil : request.fallbacks
     }
 
     /// Returns the redacted request with its secrets put back.
@@ -69,8 +64,6 @@ package struct JobSecrets: Codable, Sendable, Hashable {
         var request = shown
         request.source = source
         request.headers = headers
-        request.matrix = matrix
-        request.fallbacks = fallbacks ?? []
         request.jobOptions.callbackURL = callbackURL
         return request
     }

@@ -2,6 +2,7 @@ public import AttachPrep
 import AttachPrepModel
 public import FoundationEssentials
 package import RichPush
+import SafeArithmetic
 
 /// Stores webhooks until they are delivered or given up.
 public protocol WebhookOutbox: Sendable {
@@ -132,7 +133,6 @@ extension Limits {
 /// The content of a webhook: event type and body, which are the same in every attempt.
 public struct WebhookNotice: Sendable, Hashable {
     public enum Event: String, Codable, Sendable, Hashable, CaseIterable {
-        case attachmentPartial = "attachment.partial"
         case attachmentPrepared = "attachment.prepared"
         case attachmentRejected = "attachment.rejected"
         case jobDead = "job.dead"
@@ -161,18 +161,6 @@ public struct WebhookNotice: Sendable, Hashable {
 }
 
 extension WebhookNotice {
-    /// The webhook for the partial result of a job; nil when the request has no `callbackURL`.
-    ///
-    /// - Parameter trace: nil uses that of the job's submission.
-    init?(for job: ClaimedJob, partial: Manifest, _ media: MediaID, at baseURL: String?, trace: TraceHeaders?) {
-        guard let url = job.request.jobOptions.callbackURL,
-            let body = try? Self.body(
-                .attachmentPartial, partial.located(media, at: baseURL), .now, Subject(job.job, .running), job.job)
-        else { return nil }
-        self.init(url: url, event: .attachmentPartial, body: body)
-        self.trace = trace ?? job.job.origin.trace
-    }
-
     /// The webhook for the end of a job; nil when the request has no `callbackURL`.
     ///
     /// - Parameters:
@@ -214,11 +202,20 @@ extension WebhookNotice {
     private struct Body: Encodable {
         let type: Event
         let timestamp: String
-        let data: Manifest
+        var data: Manifest
         let job: Subject
         /// Left out when it is nil.
-        let push: JobPush?
+        var push: JobPush?
     }
+
+    /// What is left out, one after another, of a body that is over the limit of a request: a source must not be able to
+    /// suppress the webhook of its job.
+    private static let shortenings: [@Sendable (inout Body) -> Void] = [
+        { ($0.data.warnings, $0.data.reasons) = ([], []) },
+        { $0.data.source.finalURL = nil },
+        { $0.push = nil },
+        { $0.data.source.url = MessageText.excerpt($0.data.source.url) },
+    ]
 
     /// The job, for receivers that store the id from the submission's response; all members are always present.
     private struct Subject: Encodable {
@@ -240,8 +237,13 @@ extension WebhookNotice {
     private static func body(
         _ event: Event, _ manifest: Manifest, _ date: Date, _ subject: Subject, _ job: Job
     ) throws -> String {
-        let body = Body(
+        var body = Body(
             type: event, timestamp: Timestamp.text(date), data: manifest, job: subject, push: job.push(with: manifest))
-        return try JSONEncoder.singleLine.text(body)
+        var text = try JSONEncoder.singleLine.text(body)
+        for shorten in shortenings where text.utf8.count > Limits.httpRequestBodyBytesMax {
+            shorten(&body)
+            text = try JSONEncoder.singleLine.text(body)
+        }
+        return text
     }
 }

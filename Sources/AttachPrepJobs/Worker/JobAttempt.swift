@@ -13,19 +13,12 @@ struct JobAttempt: Sendable {
     let logger: Logger
     let claimedAt: Date
     private let began = ContinuousClock.now
-    /// The partial result so far.
-    var partial: ReportedPartial
-    /// Records a partial result, with or without a webhook.
-    var report: @Sendable (Manifest, MediaID, _ notifies: Bool) async -> Void = { _, _, _ in }
-    /// Called when the job only waits for its source.
-    var onIdle: @Sendable () -> Void = {}
 
     init(_ job: ClaimedJob, dependencies: WorkerDependencies, logger: Logger, claimedAt: Date) {
         self.job = job
         self.dependencies = dependencies
         self.logger = logger
         self.claimedAt = claimedAt
-        partial = ReportedPartial(job.job)
     }
 
     func run() async -> AttemptResult {
@@ -144,20 +137,13 @@ extension JobAttempt {
         task.logger = logger
         task.share = MediaShare(job)
         task.validators = validators
-        task.onWaiting = activity
         if let upload { task.localFile = try await path(of: upload) }
-        for fallback in job.request.fallbacks {
-            guard let upload = Upload.named(by: fallback) else { continue }
-            // A missing one is source.not_found when its turn comes, which concerns the other sources no more than a
-            // URL that answers 404.
-            task.fallbackFiles[fallback] = (try? await path(of: upload)) ?? ""
-        }
         #if DEBUG
             TrapForTests.check(job.request.source)
         #endif
         let fetchedAt = Date.now.nextMillisecond
         let isCut = cut(&task.request, at: fetchedAt)
-        let end = reportsPartial ? await preparedWithPartial(task) : await dependencies.preparer.prepare(task)
+        let end = await dependencies.preparer.prepare(task)
         dependencies.metrics.record(dependencies.preparer.statistics)
         switch end {
         case .unchanged(let freshness):
@@ -174,8 +160,6 @@ extension JobAttempt {
                 : await record(isCut ? cutShort(manifest) : manifest, fetchedAt)
         }
     }
-
-    private var reportsPartial: Bool { job.request.jobOptions.reportsPartial && !job.request.fallbacks.isEmpty }
 
     private func path(of upload: MediaID) async throws -> String {
         guard let upload = try await dependencies.store.upload(upload) else {
@@ -230,10 +214,6 @@ extension JobAttempt {
     private func record(_ manifest: Manifest, _ fetchedAt: Date) async -> AttemptResult {
         guard manifest.error?.code != .cancelled, dependencies.activeLeases.status(of: job.lease) == .held else {
             return .interrupted
-        }
-        // The error is that of the source alone, without the fallbacks that the work key names.
-        if reportsPartial {
-            return rejected(JobManifest.made(manifest, for: job, waited: waited), fetchedAt: fetchedAt)
         }
         let isStorage = manifest.error.map { StorageCircuitBreaker.isStorage($0.code) } ?? false
         if !isStorage, manifest.error?.code != .deadlineNotAfter {

@@ -81,6 +81,6 @@ extension Limits {
     static let jobLogBacklogMax = 5_000
     /// Log lines of a job; the oldest are deleted.
     package static let jobLogLinesMax = 200
-    /// Characters of a log line.
-    package static let jobLogCharactersMax = 2_000
+    /// Bytes of a log line.
+    package static let jobLogBytesMax = 2_000
 }

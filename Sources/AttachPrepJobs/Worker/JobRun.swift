@@ -12,19 +12,14 @@ struct JobRun: Sendable {
     private let dependencies: WorkerDependencies
     private let logger: Logger
     private let claimedAt: Date
-    private let partial: ReportedPartial
-    /// Called when the job only waits for its source, so that another one can run.
-    private let onIdle: @Sendable () -> Void
     /// The span of the attempt; nil without traces.
     private var span: (any Span)?
 
-    init(_ job: ClaimedJob, _ dependencies: WorkerDependencies, onIdle: @escaping @Sendable () -> Void) {
+    init(_ job: ClaimedJob, _ dependencies: WorkerDependencies) {
         self.job = job
         self.dependencies = dependencies
         logger = JobLogHandler.logger(job.id, service: dependencies.logger, buffer: dependencies.logs)
         claimedAt = .now
-        partial = ReportedPartial(job.job)
-        self.onIdle = onIdle
     }
 
     /// Runs the job within a span, if there is a tracer: a child of the request that submitted it.
@@ -56,10 +51,7 @@ struct JobRun: Sendable {
         ]
         if job.losses > 0 { metadata["losses"] = "\(job.losses)" }
         logger.info("claimed", metadata: metadata)
-        var attempt = JobAttempt(job, dependencies: dependencies, logger: logger, claimedAt: claimedAt)
-        (attempt.partial, attempt.onIdle) = (partial, onIdle)
-        attempt.report = { await report($0, $1, notifies: $2) }
-        await conclude(attempt.run())
+        await conclude(JobAttempt(job, dependencies: dependencies, logger: logger, claimedAt: claimedAt).run())
     }
 
     private func conclude(_ end: AttemptResult) async {
@@ -78,9 +70,7 @@ struct JobRun: Sendable {
                 dependencies.logger.notice("results can be stored again; claiming resumes")
             }
             await finish(.succeeded(manifest, media))
-        case .notStarted(let ending):
-            let error = ending.manifest?.error
-            await finish(error.flatMap { partial.completion(after: $0, of: job) } ?? ending)
+        case .notStarted(let ending): await finish(ending)
         case .interrupted:
             logger.info("returned to the queue")
             _ = await persist { [dependencies, job] in
@@ -91,8 +81,8 @@ struct JobRun: Sendable {
             guard let error = manifest.error else { preconditionFailure("a rejected manifest has an error") }
             if StorageCircuitBreaker.isStorage(error.code) { return await waitForStorage(error) }
             switch decision(error, failedAt) {
-            case .fail: await finish(partial.completion(after: error, of: job) ?? .failed(manifest))
-            case .markDead: await finish(partial.completion(after: error, of: job) ?? .dead(manifest))
+            case .fail: await finish(.failed(manifest))
+            case .markDead: await finish(.dead(manifest))
             case .retry(let date): await postpone(until: date, error)
             }
         }
@@ -118,24 +108,7 @@ struct JobRun: Sendable {
 
     // MARK: Store updates
 
-    /// Records a partial result, and its webhook unless the final one follows at once.
-    private func report(_ prepared: Manifest, _ media: MediaID, notifies: Bool) async {
-        let manifest = prepared.reported(at: notifies ? Timestamp.text(.now) : nil)
-        let notice =
-            notifies
-            ? WebhookNotice(
-                for: job, partial: manifest, media, at: dependencies.settings.baseURL,
-                trace: .current(dependencies.tracer)) : nil
-        let isLeaseHeld = await persist { [dependencies, job] in
-            try await dependencies.store.report(job.lease, partial: manifest, media, notice: notice)
-        }
-        guard isLeaseHeld else { return }
-        partial.set(manifest, media)
-        logger.info("reported a partial result", metadata: ["media": "\(media)"])
-    }
-
-    private func finish(_ completion: JobCompletion) async {
-        let ending = partial.noted(in: completion, at: dependencies.settings.baseURL)
+    private func finish(_ ending: JobCompletion) async {
         let (state, error) = ending.summary
         let ms = Int(clamping: Date.now.timeIntervalSince(claimedAt) * 1000)
         logger.info("ended", metadata: ["state": "\(state.rawValue)", "ms": "\(ms)"])
@@ -209,22 +182,7 @@ extension Date {
     }
 }
 
-extension Manifest {
-    fileprivate func reported(at time: String?) -> Manifest {
-        var manifest = self
-        manifest.reportedAt = time
-        return manifest
-    }
-}
-
 extension JobCompletion {
-    fileprivate var manifest: Manifest? {
-        switch self {
-        case .succeeded(let manifest, _), .failed(let manifest), .dead(let manifest): manifest
-        case .cancelled: nil
-        }
-    }
-
     fileprivate var summary: (JobState, ErrorCode?) {
         switch self {
         case .succeeded: (state, nil)

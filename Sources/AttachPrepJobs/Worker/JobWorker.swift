@@ -155,33 +155,29 @@ extension JobWorker {
     /// - Returns: Whether all capacity is in use.
     private func claim() async throws -> Bool {
         let (settings, store) = (dependencies.settings, dependencies.store)
-        let waiting = dependencies.activeLeases.waiting
-        let capacity = capacity(of: settings.concurrency, waiting: waiting.values.reduce(0, +))
+        let capacity = capacity(of: settings.concurrency)
         guard capacity > 0 else { return true }
         await renewIfLate()
         let jobs = try await store.claim(
-            capacity, by: settings.name, lease: settings.lease,
-            hostLimit: HostLimit(hostLimit.load(ordering: .relaxed), waiting: waiting))
+            capacity, by: settings.name, lease: settings.lease, hostLimit: hostLimit.load(ordering: .relaxed))
         // Draining started during the claim: return the jobs.
         if drainDeadline != nil { try await release(jobs.map(\.lease)) } else { jobs.forEach(begin) }
         return jobs.count == capacity
     }
 
-    /// The number of jobs to claim: those that wait for their source give their slots to others, up to a limit.
-    private func capacity(of concurrency: Int, waiting: Int) -> Int {
+    /// The number of jobs to claim.
+    private func capacity(of concurrency: Int) -> Int {
         let active = dependencies.activeLeases.count
         return switch dependencies.storage.allowance() {
-        case .all:
-            concurrency.adding(clamping: min(waiting, Limits.sourcesWaitingMax)).subtracting(clamping: active)
+        case .all: concurrency.subtracting(clamping: active)
         case .one: active == 0 ? 1 : 0
         case .none: 0
         }
     }
 
     private func begin(_ job: ClaimedJob) {
-        let host = (try? WebAddress(job.request.source))?.host.lowercased()
-        dependencies.activeLeases.begin(job.lease, host: host) { [dependencies, wakeSignal] in
-            await JobRun(job, dependencies) { wakeSignal.signal() }.run()
+        dependencies.activeLeases.begin(job.lease) { [dependencies, wakeSignal] in
+            await JobRun(job, dependencies).run()
             dependencies.activeLeases.end(job.lease)
             wakeSignal.signal()
         }

@@ -15,7 +15,7 @@ function requestOf(job) {
 function curlOf(job) {
   const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
   const { notBefore, notAfter, headers, ...request } = requestOf(job);
-  const note = [request.source, ...(request.fallbacks ?? [])].some((source) => source.startsWith("upload:"))
+  const note = request.source.startsWith("upload:")
     ? "# Uploads expire after a day: upload the file again if necessary.\n"
     : request.source.includes("REDACTED")
       ? "# The URL is redacted: replace REDACTED with its secrets.\n" : "";

@@ -34,7 +34,7 @@ function drawJob(job, lines) {
   if (jobPage.data === data) return;
   jobPage.data = data;
   document.title = `${[job.request.id, nameOf(job.request.source)].filter(Boolean).join(" · ")} – attachprep`;
-  fill(jobPage.box, jobHead(job), jobError(job), jobDrawing(job), jobPartial(job), jobTimes(job),
+  fill(jobPage.box, jobHead(job), jobError(job), jobDrawing(job), jobTimes(job),
     job.result && make("section", { class: "card" }, make("h2", {}, "Result"),
       manifestFacts(job.result, { hasError: !jobError(job) })),
     job.result && make("section", { class: "card" }, timingBars(job.result.timings)),
@@ -59,7 +59,6 @@ function jobHead(job) {
     make("div", {}, make("h1", { tabindex: -1 }, nameOf(job.request.source),
       job.request.id && [" ", make("code", { class: "caller-id" }, job.request.id)]), " ", stateBadge(job.state),
       job.result?.attachment && [" ", outcomeBadge(job.result.outcome)],
-      job.partial && [" ", make("span", { class: "badge warn" }, "partial result")],
       make("p", { class: "soft job-id" }, "Job ", make("code", {}, job.id))),
     make("div", { class: "actions" },
       retryableStates.includes(job.state) && act("Retry", "POST", `${path}/retry`,
@@ -80,37 +79,16 @@ function jobError(job) {
     make("p", { class: "failure-message" }, failure.message));
 }
 
-/** Drawn once per result, so that an event does not restart a movie. Until the job has one: its partial result. */
+/** Drawn once per result, so that an event does not restart a movie. */
 function jobDrawing(job) {
-  const manifest = job.result ?? job.partial;
-  if (!manifest) return null;
-  const key = JSON.stringify(manifest);
+  if (!job.result) return null;
+  const key = JSON.stringify(job.result);
   if (jobPage.drawnOf !== key) {
     jobPage.drawnOf = key;
-    jobPage.drawing = make("section", { class: "card" },
-      make("h2", {}, job.result ? "Notification" : "Notification until the source is ready"),
-      drawing(drawnItem(manifest, attachprepFacts.sample)));
+    jobPage.drawing = make("section", { class: "card" }, make("h2", {}, "Notification"),
+      drawing(drawnItem(job.result, attachprepFacts.sample)));
   }
   return jobPage.drawing;
-}
-
-/** What was reported while the job still waited for its source; also after its end. */
-function jobPartial(job) {
-  const partial = partialOf(job);
-  if (!partial) return null;
-  const picture = localAddress(partial.thumbnail?.url);
-  return make("section", { class: "card" }, make("h2", {}, "Partial result"),
-    make("div", { class: "partial-result" },
-      picture && make("img", { src: picture, alt: "Thumbnail of the partial result", decoding: "async" }),
-      factList([
-        ["Source", partial.source],
-        ["Reported", partial.reportedAt && [timeElement(partial.reportedAt),
-          `, ${millisecondsText(new Date(partial.reportedAt) - new Date(job.createdAt))} after the job was created`]],
-        ["Attachment", fileText(partial.attachment)],
-        ["Thumbnail", partial.thumbnail && fileText(partial.thumbnail)],
-        ["Final result", job.result && (job.result.attachment?.sha256 === partial.attachment.sha256
-          ? "This one, because the source failed" : ["Replaced it ", timeElement(job.finishedAt)])],
-      ])));
 }
 
 function jobTimes(job) {

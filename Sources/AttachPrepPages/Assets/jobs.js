@@ -178,16 +178,8 @@ function failureOf(job) {
   return job.state === "succeeded" ? null : job.error ?? job.result?.error ?? null;
 }
 
-/** The partial result that a job has, or had before its end: { source, reportedAt, attachment, thumbnail }; or null. */
-function partialOf(job) {
-  const { partial } = job;
-  if (!partial) return job.result?.partialResult ?? null;
-  return { source: partial.source.tried?.at(-1).url ?? partial.source.url, reportedAt: partial.reportedAt ?? null,
-    attachment: partial.attachment, thumbnail: partial.thumbnail };
-}
-
 function rowPicture(job, failure) {
-  const picture = localAddress((job.result ?? job.partial)?.thumbnail?.url);
+  const picture = localAddress(job.result?.thumbnail?.url);
   if (picture) return make("img", { src: picture, alt: "", loading: "lazy", decoding: "async" });
   if (failure) return make("span", { class: "note bad", "aria-hidden": "true" }, "!");
   return job.result?.attachment?.kind === "audio" && make("span", { class: "note", "aria-hidden": "true" }, "♪");
@@ -198,8 +190,6 @@ function resultText(job, failure) {
     const { outcome, attachment } = job.result;
     return `${outcomeNames[outcome]}: ${formatName(attachment.mimeType)} ${bytesText(attachment.bytes)}`;
   }
-  const partial = job.partial?.attachment;
-  if (partial) return `partial: ${formatName(partial.mimeType)} ${bytesText(partial.bytes)}`;
   if (!failure) return "";
   return make("button", { class: "code", type: "button", title: "Jobs with this error",
     "data-focus": `${job.id} error`, onclick: () => filterJobs({ error: failure.code }) },

@@ -2,6 +2,7 @@ import AttachPrepModel
 import FileIO
 import Glibc
 import RichPush
+import SafeArithmetic
 import Yams
 
 /// The file of `--config`: YAML, in which each key is the name of a setting, checked against the table of settings.
@@ -53,6 +54,12 @@ struct ConfigurationFile: Sendable {
         guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\0") else {
             throw AttachPrepError(
                 .requestInvalid, "The configuration file \(path) is not text in UTF-8; save it in that encoding.")
+        }
+        guard CombiningMarks.areBounded(in: text) else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The configuration file \(path) has more than \(CombiningMarks.runMax) combining marks on one character; "
+                    + "remove them.")
         }
         return text
     }

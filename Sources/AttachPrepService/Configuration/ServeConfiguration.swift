@@ -163,10 +163,7 @@ public struct ServeConfiguration: Sendable {
             proxy: try reader.value(.proxy, "give an http or https URL.") { text in
                 (try? WebAddress(text.contains("://") ? text : "http://\(text)")) != nil ? text : nil
             },
-            resolveOverrides: reader.list(.resolve),
-            netrcFile: try reader.value(.netrcFile, "give a readable file in the format of netrc.") { path in
-                (try? NetrcFile(path: path)) != nil ? path : nil
-            })
+            resolveOverrides: reader.list(.resolve))
         configuration.requestsInFlight = try reader.whole(.concurrency, 1...10_000) ?? Limits.requestsInFlight
         configuration.mediaSlots = try reader.whole(.mediaSlots, 1...1_000) ?? MediaSlots.machineDefault
         configuration.requestsExpected = configuration.mediaSlots.adding(clamping: 1)

@@ -61,7 +61,6 @@ public enum Setting: String, CaseIterable, Sendable {
     case httpsOnly = "https-only"
     case allowPrivateNetwork = "allow-private-network"
     case caFile = "ca-file"
-    case netrcFile = "netrc-file"
     case proxy
     case resolve
 
@@ -159,7 +158,6 @@ extension Setting {
         case .httpsOnly: "Reject http sources, including redirects to http."
         case .allowPrivateNetwork: "Allow sources on loopback, private and reserved addresses."
         case .caFile: "Trust the CA certificates in this PEM file."
-        case .netrcFile: "Credentials for hosts, in the format of netrc; sent to that host only."
         case .proxy: "Download through this proxy, which then has to block private addresses."
         case .resolve: "Resolve a host name to an address, as curl does; repeatable."
         }
@@ -182,7 +180,7 @@ extension Setting {
         case .state: "dir"
         case .tokens, .webhookSecrets: "list"
         case .queuePassword, .queueToken: "secret"
-        case .config, .tokenFile, .webhookSecretFile, .caFile, .netrcFile, .queuePasswordFile, .queueTokenFile,
+        case .config, .tokenFile, .webhookSecretFile, .caFile, .queuePasswordFile, .queueTokenFile,
             .queueNKeyFile, .queueCredentialsFile, .queueCAFile, .queueCertificateFile, .queueKeyFile:
             "file"
         case .allowCallbackNetwork: "cidr"

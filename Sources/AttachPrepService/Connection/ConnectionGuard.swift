@@ -76,6 +76,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard !isClosing, pendingProblem == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
+            if let problem = RequestText.problemResponse(to: head) { return reject(problem, context: context) }
             if let rejection, !(answersProbes && HealthProbe.isProbe(head)) {
                 return reject(rejection, context: context)
             }

@@ -1,6 +1,25 @@
+import AttachPrep
 import AttachPrepModel
 import NIOHTTP1
 import RichPush
+import SafeArithmetic
+
+/// Validates the text of a request's head, before anything compares it: routing, header fields and queries are
+/// `String`s, whose comparison is slow when they have long runs of combining marks.
+enum RequestText {
+    /// The problem for such a text; nil if there is none.
+    static func problemResponse(to head: HTTPRequestHead) -> Problem? {
+        guard head.uri.utf8.allSatisfy({ 0x20 < $0 && $0 < 0x7F }),
+            CombiningMarks.areBounded(in: PercentEncoding.decodedLeniently(head.uri))
+        else { return Problem(.requestInvalid, "The request's target is not a valid URL; percent-encode its text.") }
+        guard head.headers.allSatisfy({ CombiningMarks.areBounded(in: $0.value) }) else {
+            return Problem(
+                .requestInvalid,
+                "A header has more than \(CombiningMarks.runMax) combining marks on one character; remove them.")
+        }
+        return nil
+    }
+}
 
 /// Validates a request's `Host` (RFC 9112, 3.2): a proxy and this service could interpret repeated fields differently.
 enum HostHeader {

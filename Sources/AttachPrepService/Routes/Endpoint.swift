@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import RichPush
+import SafeArithmetic
 
 struct Endpoint: Sendable {
     /// The authentication that a route requires.
@@ -117,7 +118,9 @@ struct NegotiationMiddleware: RouterMiddleware {
         }
         if let query, let unknown = QueryParameters(request).names.first(where: { !query.contains($0) }) {
             let known = query.isEmpty ? "none is allowed" : "allowed: \(query.sorted().joined(separator: ", "))"
-            throw Problem(.requestInvalid, "Unknown query parameter \"\(unknown.prefix(40))\"; \(known).")
+            throw Problem(
+                .requestInvalid,
+                "Unknown query parameter \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; \(known).")
         }
         return try await next(request, context)
     }

@@ -130,9 +130,9 @@ struct JobFilterBody: JSONRequest {
                 .requestInvalid,
                 "Set \"states\", \"ids\", \"search\", \"error\" or \"createdBefore\"; selecting all is not allowed.")
         }
-        guard (ids?.count ?? 0) <= Limits.batchRequestsMax else {
+        guard (ids?.count ?? 0) <= Limits.selectedIDsMax else {
             throw AttachPrepError(
-                .requestTooLarge, "More than \(Limits.batchRequestsMax) \"ids\"; send several requests.")
+                .requestTooLarge, "More than \(Limits.selectedIDsMax) \"ids\"; send several requests.")
         }
         guard search.map({ 1...Limits.searchCharactersMax ~= $0.count && !$0.contains("\0") }) ?? true else {
             throw AttachPrepError(
@@ -193,6 +193,8 @@ package struct JobLogResponse: Codable {
 extension Limits {
     /// Characters of a search: longer than any word in names and URLs of jobs.
     package static let searchCharactersMax = 200
+    /// IDs in one request: with them, its body is below 64 KB.
+    static let selectedIDsMax = 1_000
     /// Characters of a worker's name: the longest host name, and a process ID.
     static let workerNameCharactersMax = 300
 }

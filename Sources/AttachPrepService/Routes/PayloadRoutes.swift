@@ -103,7 +103,7 @@ struct PayloadSubmission {
         if let unknown = body.value.members?.map(\.key).first(where: { !Self.keys.contains($0) }) {
             throw AttachPrepError(
                 .requestInvalid,
-                "Unknown key \"\(unknown.prefix(40))\" in the body; allowed: "
+                "Unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\" in the body; allowed: "
                     + "\(Self.keys.joined(separator: ", ")). The APNs payload belongs in \"payload\".")
         }
         let payload = PayloadPath([.key("payload")])
@@ -219,14 +219,11 @@ struct PayloadJobs: Sendable {
 }
 
 extension Job {
-    /// Whether the job has a partial result, or it or its first attempt has ended: a retry would come too late for a
-    /// notification.
-    fileprivate var hasBeenTried: Bool {
-        state.isFinished || partial != nil || state == .queued && attempts > 0 && error != nil
-    }
+    /// Whether the job or its first attempt has ended: a retry would come too late for a notification.
+    fileprivate var hasBeenTried: Bool { state.isFinished || state == .queued && attempts > 0 && error != nil }
 
     fileprivate func manifest(of request: AttachmentRequest) -> Manifest {
-        if let known = result ?? partial { return known }
+        if let result { return result }
         let failure =
             error.map { AttachPrepError($0.code, $0.message, isRetryable: $0.retryable) }
             ?? AttachPrepError(

@@ -91,12 +91,12 @@ enum ReceiptBody {
     init(_ bytes: [UInt8]) throws {
         let isList = bytes.first { ![9, 10, 13, 32].contains($0) } == UInt8(ascii: "[")
         guard isList else {
-            self = .one(Self.reading { try JSONDecoder().decode(PushReceiptReport.self, from: Data(bytes)) })
+            self = .one(Self.reading { try ForeignJSON.decode(PushReceiptReport.self, from: bytes) })
             return
         }
         let reports: [Report]
         do {
-            reports = try JSONDecoder().decode([Element].self, from: Data(bytes)).map(\.report)
+            reports = try ForeignJSON.decode([Element].self, from: bytes).map(\.report)
         } catch {
             throw Self.rejection(error)
         }

@@ -6,6 +6,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import RichPush
+import SafeArithmetic
 
 /// A request's body, limited to `bytesMax`.
 struct BoundedRequestBody {
@@ -78,20 +79,20 @@ enum JSONBody {
     ///
     /// - Throws: `request.invalid`, `request.too_large`, or a problem with status 415 for another media type.
     static func read<Body: JSONRequest>(
-        _ request: Request, _ context: ServiceContext, bytesMax: Int = Limits.batchBytesMax
+        _ request: Request, _ context: ServiceContext, bytesMax: Int = Limits.requestBytesMax
     ) async throws -> Body {
         let body = try BoundedRequestBody(request, context, max: bytesMax)
         try body.requireJSON()
-        let bytes = Data(try await body.all())
+        let bytes = try await body.all()
         do {
-            let keys = try JSONDecoder().decode(ObjectKeys.self, from: bytes).keys
+            let keys = try ForeignJSON.decode(ObjectKeys.self, from: bytes).keys
             if let unknown = keys.sorted().first(where: { !Body.keys.contains($0) }) {
                 throw AttachPrepError(
                     .requestInvalid,
-                    "Unknown key \"\(unknown.prefix(40))\" in the body; "
+                    "Unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\" in the body; "
                         + "allowed: \(Body.keys.sorted().joined(separator: ", ")).")
             }
-            return try JSONDecoder().decode(Body.self, from: bytes)
+            return try ForeignJSON.decode(Body.self, from: bytes)
         } catch let error as DecodingError {
             throw AttachPrepError(
                 .requestInvalid, "The body is not the expected JSON object; see /openapi.json.",

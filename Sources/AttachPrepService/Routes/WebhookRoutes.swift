@@ -43,9 +43,9 @@ struct WebhookReplayRequest: JSONRequest {
         guard states != nil || ids != nil else {
             throw AttachPrepError(.requestInvalid, "Set \"states\" or \"ids\"; replaying all webhooks is not allowed.")
         }
-        guard (ids?.count ?? 0) <= Limits.batchRequestsMax else {
+        guard (ids?.count ?? 0) <= Limits.selectedIDsMax else {
             throw AttachPrepError(
-                .requestTooLarge, "More than \(Limits.batchRequestsMax) \"ids\"; send several requests.")
+                .requestTooLarge, "More than \(Limits.selectedIDsMax) \"ids\"; send several requests.")
         }
         let known = try ids?.map { text in
             guard let id = WebhookID(text) else {

@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Glibc
 public import Logging
 internal import OTLP
+internal import SafeArithmetic
 internal import Synchronization
 
 /// Writes the service's log to standard error, one line per event, as text or JSON.
@@ -51,9 +52,10 @@ extension Logger {
 
     /// A command's logger, which writes messages of this level and above to standard error.
     package static func standardError(_ level: Logger.Level) -> Logger {
-        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = level
-        return logger
+        Logger(label: "attachprep") { _ in
+            ServiceLogHandler(
+                format: .text, logLevel: ProcessLogLevel(level), output: .standardError, now: { Date() })
+        }
     }
 
     /// The logger of a server, from the given level on; lines within a trace have its `trace_id` and `span_id`.
@@ -98,12 +100,12 @@ struct LogLine {
 
     private var plain: String {
         let values = flattened.map { " \(Self.bare($0.key))=\(Self.quoted($0.value))" }.joined()
-        return "\(Timestamp.text(date)) \(level.rawValue) \(Self.safe(message))\(values)\n"
+        return "\(Timestamp.text(date)) \(level.rawValue) \(Self.safe(Self.bounded(message)))\(values)\n"
     }
 
     /// Metadata keys equal to `time`, `level` or `message` get an underscore appended, so that keys are unique.
     private var json: String {
-        var fields = [("time", Timestamp.text(date)), ("level", level.rawValue), ("message", message)]
+        var fields = [("time", Timestamp.text(date)), ("level", level.rawValue), ("message", Self.bounded(message))]
         let own = Set(fields.map(\.0))
         fields += flattened.map { (own.contains($0.key) ? "\($0.key)_" : $0.key, $0.value) }
         return "{\(fields.map { "\(Self.jsonText($0.0)):\(Self.jsonText($0.1))" }.joined(separator: ","))}\n"
@@ -116,11 +118,17 @@ struct LogLine {
 
     private static func flatten(_ key: String, _ value: Logger.MetadataValue) -> [(key: String, value: String)] {
         switch value {
-        case .string(let text): [(key, text)]
-        case .stringConvertible(let value): [(key, value.description)]
+        case .string(let text): [(key, Self.bounded(text))]
+        case .stringConvertible(let value): [(key, Self.bounded(value.description))]
         case .dictionary(let inner): inner.flatMap { flatten("\(key).\($0.key)", $0.value) }
         case .array(let inner): inner.enumerated().flatMap { flatten("\(key).\($0.offset)", $0.element) }
         }
+    }
+
+    /// Cut to the limit; escaped by each format in its way.
+    private static func bounded(_ text: String) -> String {
+        guard text.utf8.count > MessageText.messageBytesMax else { return text }
+        return MessageText.message(text)
     }
 
     // MARK: Text

@@ -12,6 +12,7 @@ final class APNGDecoder: AnimationDecoder {
     private let delays: [Int]
     private let parser: APNGParser
     private let window: ByteWindow
+    private let colors: DeclaredColors?
     private let deadline: ContinuousClock.Instant
     private var canvas: [UInt8]
     private var number = 0
@@ -26,6 +27,7 @@ final class APNGDecoder: AnimationDecoder {
         guard chunks.isAnimated else {
             throw AttachPrepError(.mediaUnsupported, "The PNG is not animated; convert it as a still.")
         }
+        colors = try DeclaredColors.png(window)
         (width, height, loopCount) = (chunks.width, chunks.height, chunks.loopCount)
         delays = chunks.delaysMilliseconds
         self.deadline = deadline
@@ -48,7 +50,7 @@ final class APNGDecoder: AnimationDecoder {
     private func pixels(of frame: APNGParser.Frame) throws -> [UInt8] {
         let image = try Image.open(encoded: file(of: frame), isWhole: true)
         guard image.width == frame.width, image.height == frame.height else { throw window.broken("size of a frame") }
-        let pixels = try image.inSRGB().withAlpha().pixels()
+        let pixels = try (colors?.inSRGB(image) ?? image.inSRGB()).withAlpha().pixels()
         // Bounded: by the canvas.
         guard pixels.count == frame.width * frame.height * 4 else { throw window.broken("pixel format of a frame") }
         return pixels
@@ -126,7 +128,7 @@ struct APNGParser {
     private(set) var headerRest: [UInt8] = []
     private(set) var shared: [UInt8] = []
 
-    private static let sharedTypes: Set<String> = ["PLTE", "tRNS", "iCCP", "gAMA", "cHRM", "sRGB", "sBIT"]
+    private static let sharedTypes: Set<String> = ["PLTE", "tRNS", "iCCP", "gAMA", "cHRM", "sRGB", "cICP", "sBIT"]
 
     // Bounded throughout: `PNGParser` has checked that each chunk ends in the file; offsets and sides have four bytes.
 

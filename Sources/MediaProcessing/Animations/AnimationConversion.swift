@@ -21,15 +21,27 @@ struct AnimationConversion {
         let facts = try AnimationFacts.read(conversion)
         if rendition.completesGIF { return try completed(facts) }
         let baseScale = rendition.longSideMax.map { min(1, Double($0) / Double(max(facts.width, facts.height))) } ?? 1
+        var hasSoftAlpha = false
         let search = AnimationSearch(
             facts: facts, bytesMax: rendition.bytesMax, baseScale: baseScale, clock: clock,
             open: {
-                try AnimationDecoders.open(
+                let frames = try AnimationDecoders.open(
                     descriptor: conversion.source, format: conversion.request.format, deadline: clock.deadline)
+                // A GIF has no partly transparent pixels.
+                if conversion.request.format == .gif { return frames }
+                return SoftAlphaObserver(frames) { hasSoftAlpha = true }
             })
         let found = try search.run()
         try conversion.output.write(found.bytes)
-        return rendered(found, facts, isResized: baseScale < 1)
+        var rendered = self.rendered(found, facts, isResized: baseScale < 1)
+        if hasSoftAlpha {
+            rendered.warnings.append(
+                PreparationWarning(
+                    .transparencyLost,
+                    "Shadows and other partly transparent parts of the animation became opaque or "
+                        + "transparent, because a GIF has no others."))
+        }
+        return rendered
     }
 
     /// Copies a GIF and adds the trailer that it lacks.
@@ -77,6 +89,38 @@ struct AnimationConversion {
     }
 }
 
+/// Reports an animation with partly transparent pixels beyond those of smooth edges, which a GIF cannot store.
+private final class SoftAlphaObserver: AnimationDecoder {
+    /// Share of a frame's pixels: smooth edges of a sticker have one or two percent.
+    private static let shareMin = 0.03
+    /// Alpha values that are neither nearly transparent nor nearly opaque.
+    private static let soft: ClosedRange<UInt8> = 24...231
+
+    private let base: any AnimationDecoder
+    private var report: (() -> Void)?
+
+    init(_ base: any AnimationDecoder, report: @escaping () -> Void) { (self.base, self.report) = (base, report) }
+
+    var width: Int { base.width }
+    var height: Int { base.height }
+    var count: Int { base.count }
+    var loopCount: Int { base.loopCount }
+
+    func next() throws -> AnimationFrame? {
+        let frame = try base.next()
+        if let pixels = frame?.pixels, report != nil {
+            // Bounded: floating point, and pixels in memory.
+            let count = stride(from: 3, to: pixels.count, by: 4).count { Self.soft.contains(pixels[$0]) }
+            // Bounded: floating point.
+            if Double(count) >= Double(pixels.count / 4) * Self.shareMin {
+                report?()
+                report = nil
+            }
+        }
+        return frame
+    }
+}
+
 /// Size, delays and loop count of an animation.
 struct AnimationFacts {
     let width: Int
@@ -98,10 +142,8 @@ struct AnimationFacts {
             case .webp: try WebPParser.parse(window("WebP")).delaysMilliseconds
             case .png: try PNGParser.parse(window("PNG")).delaysMilliseconds
             case .avif: try AVIFSequenceIndex(source, deadline: deadline).delaysMilliseconds
-            case .jpegXL:
-                try JPEGXLFrames.parse(window("JPEG XL image"), deadline: deadline).delaysMilliseconds
             // Of these, `open` accepts GIF only.
-            case .gif, .jpeg, .heic, .heif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .svg, nil:
+            case .gif, .jpeg, .heic, .heif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
                 try GIFParser.parse(window("GIF")).delaysMilliseconds
             }
         return AnimationFacts(

@@ -42,10 +42,9 @@ package enum AnimationDecoders {
         case .webp: try WebPAnimationDecoder(descriptor, deadline: deadline)
         case .png: try APNGDecoder(descriptor, deadline: deadline)
         case .avif: try AVIFSequenceDecoder(descriptor, deadline: deadline)
-        case .jpegXL: try JPEGXLAnimationDecoder(descriptor, deadline: deadline)
-        case .jpeg, .heic, .heif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .svg, nil:
+        case .jpeg, .heic, .heif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
             throw AttachPrepError(
-                .mediaUnsupported, "The file is not an animated image; send a GIF, WebP, APNG, AVIF or JPEG XL.")
+                .mediaUnsupported, "The file is not an animated image; send a GIF, WebP, APNG or AVIF.")
         }
     }
 

@@ -75,10 +75,20 @@ package struct GIFParser: Sendable, Hashable {
         // Data after the one-byte trailer is not part of the image.
         if offset + 1 < window.size { parser.hasMetadata = true }
         if parser.frames == 0 { throw window.broken("no frame") }
+        parser.fitFirstFrame()
         // A canvas without a size is as large as the extent of its frames.
         if parser.width == 0 { parser.width = parser.drawnWidth }
         if parser.height == 0 { parser.height = parser.drawnHeight }
         return parser
+    }
+
+    /// Browsers take the size of a first frame that is larger than the canvas, and draw it at the corner.
+    private mutating func fitFirstFrame() {
+        guard width > 0, height > 0, let first = blocks.first, first.width > width || first.height > height else {
+            return
+        }
+        (width, height) = (first.width, first.height)
+        (blocks[0].left, blocks[0].top) = (0, 0)
     }
 
     private static func colorTableBytes(_ flags: UInt8) -> Int {

@@ -1,4 +1,5 @@
 import LibAV
+import PNG
 package import RichPush
 
 /// Reads the cover image embedded in an audio file or movie.
@@ -17,13 +18,19 @@ package enum CoverArt {
         return nil
     }
 
+    /// The colors of a PNG that has no profile; nil for sRGB, and for a JPEG.
+    static func colors(_ bytes: [UInt8]) -> DeclaredColors? {
+        guard bytes.starts(with: PNGChunk.signature) else { return nil }
+        return try? DeclaredColors.png(ByteWindow(bytes: bytes, noun: "cover"))
+    }
+
     /// Whether a cover is a JPEG or PNG that does not exceed the decoding limits.
     static func isHarmless(_ bytes: [UInt8]) -> Bool {
         let window = ByteWindow(bytes: bytes, noun: "cover")
         switch ImageSignature.format(of: LeadingBytes(Array(bytes.prefix(64))))?.imageFormat {
         case .jpeg: return (try? DecodingMemory.coefficientBytes(window)) != nil
         case .png: return (try? PNGParser.parse(window)) != nil
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil:
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
             return false
         }
     }

@@ -19,8 +19,6 @@ package enum ImageSignature {
         ([0x49, 0x49, 0x2B, 0x00], .tiff),
         ([0x4D, 0x4D, 0x00, 0x2B], .tiff),
         ([0x00, 0x00, 0x01, 0x00], .icon),
-        ([0x00, 0x00, 0x02, 0x00], .icon),
-        (Array("8BPS".utf8), .photoshop),
         ([0x00, 0x00, 0x00, 0x0C, 0x6A, 0x50, 0x20, 0x20], .jpeg2000),
         ([0xFF, 0x4F, 0xFF, 0x51], .jpeg2000),
         ([0x00, 0x00, 0x00, 0x0C, 0x4A, 0x58, 0x4C, 0x20], .jpegXL),
@@ -44,11 +42,66 @@ package enum ImageSignature {
         return isBitmap ? .bmp : nil
     }
 
-    /// SVG is text; its root element can follow an XML declaration, a doctype and comments.
     private static func drawnFormat(of first: LeadingBytes) -> MediaFormat? {
-        let beginsMarkup = first.has("<") || first.has([0xEF, 0xBB, 0xBF, 0x3C])
-        let isPage = first.contains("<html", within: 512) || first.contains("<HTML", within: 512)
-        return beginsMarkup && !isPage && first.contains("<svg", within: 1024) ? .svg : nil
+        XMLRoot(first) == .element("svg") ? .svg : nil
+    }
+}
+
+/// The root element of an XML document, which a byte order mark, white space, declarations and comments may precede.
+///
+/// Source: W3C, "Extensible Markup Language (XML) 1.0", 2.8 (prolog) and F (detection of encodings).
+package enum XMLRoot: Hashable {
+    /// Its name without the prefix of a namespace.
+    case element(String)
+    /// More bytes are needed.
+    case incomplete
+    /// The bytes are not XML.
+    case none
+
+    package init(_ first: LeadingBytes) {
+        var rest = Self.markup(first.bytes)
+        while true {
+            rest = rest.drop { $0 <= 0x20 }
+            guard let byte = rest.first, byte == UInt8(ascii: "<") else {
+                self = rest.isEmpty && first.count > 0 ? .incomplete : .none
+                return
+            }
+            guard rest.dropFirst().first.map({ $0 == UInt8(ascii: "!") || $0 == UInt8(ascii: "?") }) ?? true else {
+                break
+            }
+            guard let end = Self.end(ofDeclaration: rest) else {
+                self = .incomplete
+                return
+            }
+            rest = rest[end...]
+        }
+        let name = rest.dropFirst().prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/") }
+        let local = name.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).last ?? []
+        // A name that ends with the bytes may be longer.
+        self = name.endIndex == rest.endIndex ? .incomplete : .element(String(decoding: local, as: UTF8.self))
+    }
+
+    /// The document as far as it is ASCII, without a byte order mark: UTF-16 has zeros between the letters of markup.
+    private static func markup(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        let marks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE], [0xFE, 0xFF]]
+        let mark = marks.first { bytes.starts(with: $0) }?.count ?? 0
+        let isWide = mark == 2 || bytes.starts(with: [0x3C, 0]) || bytes.starts(with: [0, 0x3C])
+        return isWide ? bytes.dropFirst(mark).filter { $0 != 0 }[...] : bytes.dropFirst(mark)
+    }
+
+    /// The index after a comment, an instruction or a document type; nil where it does not end.
+    private static func end(ofDeclaration rest: ArraySlice<UInt8>) -> Int? {
+        if rest.starts(with: "<!--".utf8) { return end(of: "-->", in: rest.dropFirst(4)) }
+        if rest.starts(with: "<?".utf8) { return end(of: "?>", in: rest.dropFirst(2)) }
+        guard let end = rest.firstIndex(where: { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "[") }) else {
+            return nil
+        }
+        // A document type may contain declarations in brackets.
+        return rest[end] == UInt8(ascii: ">") ? rest.index(after: end) : self.end(of: "]>", in: rest[end...])
+    }
+
+    private static func end(of text: StaticString, in rest: ArraySlice<UInt8>) -> Int? {
+        rest.firstRange(of: Array("\(text)".utf8))?.upperBound
     }
 }
 
@@ -112,7 +165,6 @@ package enum MovieSignature {
         (Array("FLV".utf8) + [0x01], .flashVideo),
         ([0x06, 0x0E, 0x2B, 0x34, 0x02, 0x05, 0x01, 0x01], .mxf),
         ([0x1F, 0x07, 0x00], .digitalVideo),
-        (Array(".RMF".utf8), .realMedia),
         (Array("FWS".utf8), .flash),
         (Array("CWS".utf8), .flash),
         (Array("ZWS".utf8), .flash),
@@ -156,13 +208,6 @@ package enum AudioSignature {
         (Array("#!AMR".utf8), .amr),
         (Array("wvpk".utf8), .wavPack),
         (Array("TTA1".utf8), .trueAudio),
-        (Array("MAC ".utf8), .monkeysAudio),
-        // Stream versions 7.0, 7.1 and 8.
-        (Array("MP+".utf8) + [0x07], .musepack),
-        (Array("MP+".utf8) + [0x17], .musepack),
-        (Array("MPCK".utf8), .musepack),
-        (Array("DSD ".utf8), .dsf),
-        (Array(".ra".utf8) + [0xFD], .realAudio),
         (Array("MThd".utf8), .midi),
         ([0x7F, 0xFE, 0x80, 0x01], .dts),
         (Array("riff".utf8) + [0x2E, 0x91, 0xCF, 0x11], .wave64),
@@ -173,8 +218,6 @@ package enum AudioSignature {
         case ("RIFF", "WAVE"): .wave
         case ("RF64", "WAVE"), ("BW64", "WAVE"): .wave64
         case ("RIFF", "RMID"): .midi
-        // DFF has lengths of eight bytes.
-        case ("FRM8", _): first.has("DSD ", at: 12) ? .dff : nil
         case ("FORM", "AIFF"): .aiff
         case ("FORM", "AIFC"): .aifc
         default: nil
@@ -211,16 +254,11 @@ package enum AudioSignature {
     // Bounded throughout: offsets lie in the first bytes, or after a tag of at most 2^28, and a frame takes less than
     // 2^16 bytes.
 
-    /// Formats that may follow an ID3 tag, beside MPEG's.
-    private static let formatsAfterID3 = table.filter { [.flac, .monkeysAudio, .musepack].contains($0.format) }
-
     /// Maximum number of bytes of padding or junk before the first frame.
     private static let searchBytesMax = 2_048
 
     private static func framedFormat(of first: LeadingBytes, from start: Int) -> MediaFormat? {
-        if start > 0, let tagged = formatsAfterID3.first(where: { first.has($0.signature, at: start) }) {
-            return tagged.format
-        }
+        if start > 0, first.has("fLaC", at: start) { return .flac }
         guard start + 4 < first.count else { return nil }
         for offset in start..<min(start + searchBytesMax, first.count - 4) where first[offset] == 0xFF {
             if isADTS(first, at: offset) { return .aac }

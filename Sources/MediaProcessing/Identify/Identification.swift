@@ -12,8 +12,8 @@ package enum Identification {
     ///
     /// - Returns: The format, nil if it is not known yet, and for content without a known signature libmagic's MIME
     ///   type.
-    /// - Throws: `media.empty`, `media.unrecognized` (HTML, JSON, ZIP…), `media.unsupported` (MIDI, Lottie…) or
-    ///   `media.corrupt` (no data after an ID3 tag).
+    /// - Throws: `media.empty`, `media.unrecognized` (a web page, a playlist, JSON, ZIP…), `media.unsupported` (MIDI,
+    ///   Lottie…) or `media.corrupt` (no data after an ID3 tag).
     package static func identify(_ request: IdentifyRequest, descriptor: CInt, cookie: MagicCookie) throws
         -> IdentifiedMedia
     {
@@ -21,21 +21,34 @@ package enum Identification {
             throw AttachPrepError(.mediaEmpty, "The source is empty (0 bytes); check what the server sends.")
         }
         let first = try LeadingBytes(read(descriptor, at: 0, upTo: min(request.availableBytes, windowBytes)))
-        // Only the process with network access reads playlists; here a playlist cannot be followed.
-        if first.has("#EXTM3U") || first.has([0xEF, 0xBB, 0xBF] + Array("#EXTM3U".utf8)) {
-            throw AttachPrepError(
-                .mediaUnrecognized,
-                "The source is a playlist, which only lists other files; give the URL of the playlist.")
-        }
+        if isPlaylist(first) { throw unusablePlaylist }
         let known = try signature(of: first) ?? (request.isComplete ? behindTag(first, descriptor: descriptor) : nil)
         if let known { return IdentifiedMedia(format: try decodable(known), magicMIMEType: "") }
+        // libmagic knows no SVG behind a long comment.
+        if !request.isComplete, first.count < windowBytes, XMLRoot(first) == .incomplete {
+            return IdentifiedMedia(format: nil, magicMIMEType: "")
+        }
         // libmagic fails on input for which its rules loop; such content counts as unknown.
         let magic = (try? cookie.mimeType(of: first.bytes)) ?? unknown
-        if request.acceptsPages, isPage(first, magic: magic) {
-            return IdentifiedMedia(format: nil, magicMIMEType: magic, isPage: true)
-        }
+        if isPage(first, magic: magic) { throw unusablePage }
         return IdentifiedMedia(format: try format(ofUnsigned: first, magic: magic), magicMIMEType: magic)
     }
+
+    /// Whether it is an M3U, whose first line may follow a byte order mark and empty lines.
+    private static func isPlaylist(_ first: LeadingBytes) -> Bool {
+        let start = first.has([0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let lines = first.bytes.dropFirst(start).drop { [0x09, 0x0A, 0x0D, 0x20].contains($0) }
+        return lines.starts(with: "#EXTM3U".utf8)
+    }
+
+    private static let unusablePlaylist = AttachPrepError(
+        .mediaUnrecognized,
+        "The source is a playlist (M3U or M3U8), which only lists other files; give the URL of an image, audio or "
+            + "movie file, such as an MP4 of the stream.")
+
+    private static let unusablePage = AttachPrepError(
+        .mediaUnrecognized,
+        "The source is a web page (HTML), not an image, audio or movie file; give the URL of the file itself.")
 
     /// Whether it is HTML, by libmagic or, for text, by an element of its head.
     private static func isPage(_ first: LeadingBytes, magic: String) -> Bool {
@@ -123,7 +136,7 @@ package enum MagicMIMEType {
     package enum Meaning: Sendable, Hashable {
         /// A supported or known format.
         case media(MediaFormat)
-        /// An image format that is not supported.
+        /// A media format that is not supported.
         case unsupportedMedia
         /// A document, an archive, a program, text.
         case notMedia
@@ -135,14 +148,19 @@ package enum MagicMIMEType {
     package static func meaning(_ mimeType: String) -> Meaning {
         if let format = formats[mimeType] { return .media(format) }
         if mimeType == "application/octet-stream" { return .anything }
-        if mimeType.hasPrefix("image/") { return .unsupportedMedia }
+        if mimeType.hasPrefix("image/") || unsupported.contains(mimeType) { return .unsupportedMedia }
         if mimeType.hasPrefix("audio/") || mimeType.hasPrefix("video/") { return .anything }
         return .notMedia
     }
 
     private static let formats: [String: MediaFormat] = [
-        "image/svg+xml": .svg,
-        "audio/midi": .midi,
+        "audio/midi": .midi
+    ]
+
+    /// Audio and movies without a decoder here: Musepack, Monkey's Audio, DSD, RealMedia.
+    private static let unsupported: Set<String> = [
+        "audio/x-musepack", "audio/x-ape", "audio/x-dsf", "audio/x-dff", "audio/x-pn-realaudio",
+        "application/vnd.rn-realmedia",
     ]
 }
 

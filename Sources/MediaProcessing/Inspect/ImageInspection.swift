@@ -1,4 +1,3 @@
-import JXL
 import MediaEngine
 import RichPush
 import Vips
@@ -18,21 +17,25 @@ struct ImageInspection {
         case .bmp: try inspectBitmap()
         case .icon: try inspectDecoded(IconDecoder.image(descriptor: source, deadline: deadline))
         case .svg: try inspectDecoded(SVGRenderer.image(descriptor: source, deadline: deadline))
-        case .photoshop: try inspectPhotoshop()
         case .tiff: try inspectTIFF()
         case .jpeg: try inspectJPEG()
         case .avif: try inspectAVIF()
         case .webp: try inspectWebP()
         case .jpegXL: try inspectJPEGXL()
-        case .heic, .heif, .jpeg2000, nil: try inspectStill()
+        case .heic, .heif: try inspectHEIF()
+        case .jpeg2000, nil: try inspectStill()
         }
     }
 
     private func inspectStill() throws -> InspectedMedia { try inspectStill(decoding: request.decodesStills) }
 
     private func inspectStill(decoding: Bool) throws -> InspectedMedia {
-        if format.isHEIF { try HEIFReferenceValidator.check(window("HEIF")) }
-        let image = try Image.open(descriptor: source)
+        let image =
+            format.isHEIF ? try HEIFLoader.open(source, deadline: deadline) : try Image.open(descriptor: source)
+        return try inspect(image, decoding: decoding)
+    }
+
+    private func inspect(_ image: Image, decoding: Bool) throws -> InspectedMedia {
         try ImageLimits.check(width: image.width, height: image.height, format: format)
         _ = try DecodingMemory.decoderBytes(image, format: format, source: source, deadline: deadline)
         var media = InspectedMedia(format: format)
@@ -44,6 +47,14 @@ struct ImageInspection {
     }
 
     private func inspectJPEG() throws -> InspectedMedia {
+        let header = try? JPEGSegments.parseHeader(window("JPEG"))
+        try header?.requireSupported()
+        var media = try inspectDecodableJPEG()
+        if let header, header.isArithmetic || !header.hasHuffmanTables { media.containerDefect = .rareCoding }
+        return media
+    }
+
+    private func inspectDecodableJPEG() throws -> InspectedMedia {
         // A file that cannot be parsed may still decode.
         let segments = try? JPEGSegments.parse(window("JPEG"))
         if !request.decodesStills, let plain = segments.flatMap(PlainJPEG.init) {
@@ -63,18 +74,35 @@ struct ImageInspection {
     private func checkHeader() throws {
         // A file that cannot be parsed may still decode.
         guard let header = try? JPEGSegments.parseHeader(window("JPEG")) else { return }
-        try ImageLimits.check(width: header.width, height: header.height)
+        try ImageLimits.check(width: header.width, height: header.height, format: .jpeg)
         _ = try DecodingMemory.coefficientBytes(header)
     }
 
     private func inspectTIFF() throws -> InspectedMedia {
-        try TIFFValidator.parse(window("TIFF"))
-        return try inspectStill()
+        let page = try TIFFValidator.parse(window("TIFF"))
+        return try inspect(page.open(source), decoding: request.decodesStills)
+    }
+
+    /// With the project's own reader where that will decode the file, else with libheif.
+    private func inspectHEIF() throws -> InspectedMedia {
+        let window = try window("HEIF")
+        try HEIFReferenceValidator.check(window)
+        guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return try inspectStill() }
+        try ImageLimits.check(heif, format: format)
+        if request.decodesStills,
+            try HEIFDecoder.decode(source: source, format: format, deadline: deadline) == nil
+        {
+            return try inspectStill()
+        }
+        var media = described(width: heif.width, height: heif.height, hasAlpha: heif.hasAlpha)
+        media.hasColorProfile = heif.profile != nil
+        (media.hasMetadata, media.hasLocation) = try heif.items.metadata()
+        return media
     }
 
     /// libheif decodes stills only; a sequence is detected by its brand.
     private func inspectAVIF() throws -> InspectedMedia {
-        guard try AVIFSequenceIndex.isSequence(window("AVIF")) else { return try inspectStill() }
+        guard try AVIFSequenceIndex.isSequence(window("AVIF")) else { return try inspectHEIF() }
         let sequence = try AVIFSequenceIndex(source, deadline: deadline)
         var media = InspectedMedia(format: .avif)
         (media.width, media.height) = (sequence.width, sequence.height)
@@ -97,17 +125,12 @@ struct ImageInspection {
         return media
     }
 
-    /// libvips decodes stills only, and shows the last frame of an animation.
     private func inspectJPEGXL() throws -> InspectedMedia {
-        let frames = try JPEGXLFrames.parse(window("JPEG XL image"), deadline: deadline)
-        guard frames.delaysMilliseconds.count > 1 else { return try inspectStill() }
-        var media = InspectedMedia(format: .jpegXL)
-        (media.width, media.height) = (frames.header.width, frames.header.height)
-        media.hasAlpha = frames.header.hasAlpha
-        media.color = "srgb"
-        describe(frames.delaysMilliseconds, loops: frames.loopCount, frames.duration, in: &media)
-        try decodeFrames()
-        return media
+        let header = try JPEGXLHeader.parse(window("JPEG XL image"))
+        try header.requireSupported()
+        try ImageLimits.check(width: header.width, height: header.height)
+        try DecodingMemory.check(header)
+        return try inspectStill()
     }
 
     /// Describes an animation; one with a single frame is a still.
@@ -176,14 +199,6 @@ struct ImageInspection {
 
     private func window(_ noun: String) throws -> ByteWindow {
         try ByteWindow(descriptor: source, noun: noun, deadline: deadline)
-    }
-
-    private func inspectPhotoshop() throws -> InspectedMedia {
-        if request.decodesStills {
-            return try inspectDecoded(PhotoshopDecoder.image(descriptor: source, deadline: deadline))
-        }
-        let document = try PhotoshopDocument(window("Photoshop document"))
-        return described(width: document.width, height: document.height, hasAlpha: document.hasAlpha)
     }
 
     private func inspectDecoded(_ image: Image) -> InspectedMedia {

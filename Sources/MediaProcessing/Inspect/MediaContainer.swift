@@ -3,8 +3,7 @@ import RichPush
 
 /// A container detected by its first bytes, with the check that it is complete. Ambiguous formats are not detected.
 enum MediaContainer: Sendable, Hashable {
-    case isoBaseMedia, avi, wave, aiff, matroska, programStream, ogg, windowsMedia, flashVideo, realMedia
-    case monkeysAudio
+    case isoBaseMedia, avi, wave, aiff, matroska, programStream, ogg, windowsMedia, flashVideo
     /// A known magic number of a format whose length libav checks itself.
     case other
 
@@ -20,8 +19,6 @@ enum MediaContainer: Sendable, Hashable {
         case ("OggS", _, _): self = .ogg
         case ("\u{30}\u{26}\u{B2}\u{75}", _, _): self = .windowsMedia
         case ("FLV\u{1}", _, _): self = .flashVideo
-        case (".RMF", _, _): self = .realMedia
-        case ("MAC ", _, _): self = .monkeysAudio
         case (let magic, _, _) where Self.otherMagics.contains(magic): self = .other
         case (_, let type, _) where Self.firstBoxes.contains(type): self = .isoBaseMedia
         default: return nil
@@ -32,11 +29,8 @@ enum MediaContainer: Sendable, Hashable {
         "ftyp", "moov", "mdat", "free", "skip", "wide", "pnot", "moof", "styp",
     ]
 
-    /// FLAC, Core Audio, Sun audio, AMR, WavPack, True Audio, Wave64, Musepack, DSF, DFF, RealAudio.
-    private static let otherMagics: Set<String> = [
-        "fLaC", "caff", ".snd", "#!AM", "wvpk", "TTA1", "riff", "MP+\u{7}", "MP+\u{17}", "MPCK", "DSD ", "FRM8",
-        ".ra\u{FD}",
-    ]
+    /// FLAC, Core Audio, Sun audio, AMR, WavPack, True Audio, Wave64.
+    private static let otherMagics: Set<String> = ["fLaC", "caff", ".snd", "#!AM", "wvpk", "TTA1", "riff"]
 
     /// Checks the container's structure.
     ///
@@ -56,8 +50,6 @@ enum MediaContainer: Sendable, Hashable {
         case .ogg: try OggValidator.check(window)
         case .windowsMedia: try ASFValidator.check(window)
         case .flashVideo: try FlashVideoValidator.check(window)
-        case .realMedia: try RealMediaValidator.check(window)
-        case .monkeysAudio: try MonkeysAudioValidator.check(window)
         case .other: break
         }
         return (nil, nil)
@@ -136,48 +128,6 @@ package enum FlashVideoValidator {
             if end > window.size { throw window.cut }
             offset = end + 4
         }
-    }
-}
-
-/// Checks the chunks of a RealMedia file: they must end inside the file.
-///
-/// Source: RealNetworks, "RealMedia File Format (RMFF) Reference Guide", 2.
-// Bounded throughout: offsets in the file; a size is compared with what is left of it before it is added.
-package enum RealMediaValidator {
-    private static let chunkHeaderBytes = 10
-    private static let chunkTypes: Set<String> = [".RMF", "PROP", "MDPR", "CONT", "DATA", "INDX"]
-
-    /// - Throws: `media.corrupt` when a chunk reaches past the end of the file, by more than the header that FFmpeg
-    ///   counts twice. An unknown chunk ends the check, and so does a size of 0, which live recordings have.
-    package static func check(_ window: ByteWindow) throws {
-        var offset = 0
-        while offset + chunkHeaderBytes <= window.size {
-            let size = try window.bigEndian(at: offset + 4, bytes: 4)
-            let type = try window.characters(at: offset, count: 4)
-            guard chunkTypes.contains(type), size >= chunkHeaderBytes else { return }
-            if size > window.size - offset + chunkHeaderBytes { throw window.cut }
-            offset += size
-        }
-    }
-}
-
-/// Checks that the frames of a Monkey's Audio file end inside it.
-///
-/// Source: M. Ashland, "Monkey's Audio SDK" (MACLib.h: APE_DESCRIPTOR).
-// Bounded throughout: five numbers of four bytes.
-package enum MonkeysAudioValidator {
-    private static let firstVersionWithDescriptor = 3_980
-    private static let lengthOffsets = [8, 12, 16, 20, 24]
-
-    /// - Throws: `media.corrupt` when the file is shorter than its parts.
-    package static func check(_ window: ByteWindow) throws {
-        if let length = try declaredBytes(window), length > window.size { throw window.cut }
-    }
-
-    /// The length of all parts; nil before version 3.98, which does not declare it.
-    static func declaredBytes(_ window: ByteWindow) throws -> Int? {
-        guard try window.littleEndian(at: 4, bytes: 2) >= firstVersionWithDescriptor else { return nil }
-        return try lengthOffsets.reduce(0) { try $0 + window.littleEndian(at: $1, bytes: 4) }
     }
 }
 

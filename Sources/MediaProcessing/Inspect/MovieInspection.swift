@@ -111,12 +111,16 @@ package enum MovieInspection {
     static func checkPlayable(_ movie: OpenMovie) throws {
         if let video = movie.video, video.isDecodable, video.width > 0, video.height > 0 { return }
         if movie.video == nil, movie.audio.contains(where: \.isDecodable) { return }
-        throw unsupported
+        guard let stream = movie.video ?? movie.audio.first, !["", "none"].contains(stream.codec) else {
+            throw unsupported
+        }
+        throw AttachPrepError(
+            .mediaUnsupported,
+            "The \(movie.video == nil ? "audio" : "video") is in \(stream.codec), which cannot be decoded; send an MP4 "
+                + "or an MP3.")
     }
 
-    private static let countedDemuxers: Set<String> = [
-        "flac", "wv", "tta", "w64", "caf", "au", "ape", "mpc", "mpc8", "dsf", "iff",
-    ]
+    private static let countedDemuxers: Set<String> = ["flac", "wv", "tta", "w64", "caf", "au"]
 
     /// Checks that the file holds the duration that a header with an exact sample count declares.
     private static func checkDuration(_ media: InspectedMedia, _ movie: OpenMovie) throws {
@@ -212,9 +216,6 @@ package struct MovieRecovery: Sendable, Hashable {
             guard header < window.size - 24 else { return 1 }
             declared = header + (try window.littleEndian(at: header + 16, bytes: 8) & Int.max >> 1)
         case "FORM", "RIFX": declared = try window.bigEndian(at: 4, bytes: 4) + 8
-        case "FRM8": declared = try window.bigEndian(at: 4, bytes: 8) & (Int.max >> 1) + 12
-        case "DSD ": declared = try window.littleEndian(at: 12, bytes: 8) & Int.max
-        case "MAC ": declared = try MonkeysAudioValidator.declaredBytes(window) ?? window.size
         default: return 1
         }
         return declared == 0xFFFF_FFFF + 8 || declared <= window.size ? 1 : Double(window.size) / Double(declared)

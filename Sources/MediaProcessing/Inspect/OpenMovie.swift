@@ -184,7 +184,6 @@ extension OpenMovie {
         case "matroska,webm": return isAudio ? .matroskaAudio : head.contains("webm") ? .webm : .matroska
         case "flv": return .flashVideo
         case "asf": return isAudio ? .windowsMediaAudio : .windowsMedia
-        case "rm": return isAudio ? .realAudio : .realMedia
         case "ogg": return isAudio ? oggFormat : .oggVideo
         default: return audioFormat(head: head)
         }
@@ -225,11 +224,6 @@ extension OpenMovie {
         case "wv": .wavPack
         case "tta": .trueAudio
         case "w64": .wave64
-        case "ape": .monkeysAudio
-        case "mpc", "mpc8": .musepack
-        case "dsf": .dsf
-        // The demuxer reads other files of the Amiga as well.
-        case "iff": head.hasPrefix("FRM8") ? .dff : nil
         default: nil
         }
     }

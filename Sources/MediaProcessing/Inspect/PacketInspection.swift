@@ -145,16 +145,8 @@ final class PacketInspection {
             let end = span.endSeconds(stream.timeBase, frameRate: stream.frameRate)
         else { return nil }
         let base = stream.timeBase
-        let stop = declaredEnd(stream) ?? end
         // Bounded: floating point.
-        return (base.seconds(first) - movie.origin, base.seconds(last) - movie.origin, stop - movie.origin)
-    }
-
-    /// The end of a complete stream of Monkey's Audio, whose packets last for seconds and have no duration.
-    private func declaredEnd(_ stream: StreamDescription) -> Double? {
-        guard movie.demuxer.name == "ape", packets(of: stream) >= movie.demuxer.indexedEntries(stream: stream.index)
-        else { return nil }
-        return stream.declaredDuration.map(stream.timeBase.seconds)
+        return (base.seconds(first) - movie.origin, base.seconds(last) - movie.origin, end - movie.origin)
     }
 
     /// Whether a stream has any packets.

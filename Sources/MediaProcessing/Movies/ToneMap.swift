@@ -16,11 +16,6 @@ package struct ToneMap: Sendable {
     private static let codes = 4096
     private static let encodings = 8192
 
-    /// The primaries of the source.
-    enum ColorPrimaries: Sendable, Hashable {
-        case bt709, bt2020, displayP3
-    }
-
     private let isHybridLogGamma: Bool
     private let gamut: SourceGamut
     /// Maps code values to nits (PQ), or to scene light from 0 to 1 (HLG).
@@ -101,35 +96,6 @@ package struct ToneMap: Sendable {
         }
     }
 
-    /// - Parameter pixels: The same with alpha, not premultiplied.
-    /// - Returns: 8 bits per component, with alpha.
-    // Bounded throughout: as many pixels as are in the array.
-    func sRGB(ofRGBA16 pixels: [UInt8]) -> [UInt8] {
-        let count = pixels.count / 8
-        let opaque = unsafe [UInt8](unsafeUninitializedCapacity: count * 6) { output, filled in
-            for index in 0..<count * 6 { unsafe output[index] = pixels[index / 6 * 8 + index % 6] }
-            filled = count * 6
-        }
-        let mapped = sRGB(ofRGB16: opaque)
-        return unsafe [UInt8](unsafeUninitializedCapacity: count * 4) { output, filled in
-            for pixel in 0..<count {
-                for band in 0..<3 { unsafe output[pixel * 4 + band] = mapped[pixel * 3 + band] }
-                unsafe output[pixel * 4 + 3] = pixels[pixel * 8 + 7]
-            }
-            filled = count * 4
-        }
-    }
-
-    /// Red, green and blue of pixels with alpha, 8 bits per component.
-    // Bounded throughout: as many pixels as are in the array.
-    static func withoutAlpha(_ pixels: [UInt8]) -> [UInt8] {
-        let count = pixels.count / 4
-        return unsafe [UInt8](unsafeUninitializedCapacity: count * 3) { output, filled in
-            for index in 0..<count * 3 { unsafe output[index] = pixels[index / 3 * 4 + index % 3] }
-            filled = count * 3
-        }
-    }
-
     // Bounded throughout: as many pixels as are in both buffers; a code has 12 bits, as the table has.
     private func map(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableBufferPointer<UInt8>, count: Int) {
         for pixel in 0..<count {
@@ -165,14 +131,15 @@ package struct ToneMap: Sendable {
 }
 
 /// How linear light in the source's primaries becomes linear light in sRGB's.
-///
-/// Source: ITU-R BT.2087-0 for BT.2020; for Display P3 computed from SMPTE EG 432-1 in the same way.
 private struct SourceGamut: Sendable {
     /// The factors of red, green and blue light in a sum.
     struct Weights: Sendable {
         let red: Float
         let green: Float
         let blue: Float
+
+        // Bounded throughout: floating point.
+        init(_ factors: [Double]) { (red, green, blue) = (Float(factors[0]), Float(factors[1]), Float(factors[2])) }
 
         // Bounded throughout: floating point.
         func sum(_ red: Float, _ green: Float, _ blue: Float) -> Float {
@@ -185,23 +152,10 @@ private struct SourceGamut: Sendable {
     let blue: Weights
     let luminance: Weights
 
-    init(_ primaries: ToneMap.ColorPrimaries) {
-        switch primaries {
-        case .bt709:
-            red = Weights(red: 1, green: 0, blue: 0)
-            green = Weights(red: 0, green: 1, blue: 0)
-            blue = Weights(red: 0, green: 0, blue: 1)
-            luminance = Weights(red: 0.2126, green: 0.7152, blue: 0.0722)
-        case .bt2020:
-            red = Weights(red: 1.660491, green: -0.587641, blue: -0.072850)
-            green = Weights(red: -0.124550, green: 1.132900, blue: -0.008349)
-            blue = Weights(red: -0.018151, green: -0.100579, blue: 1.118730)
-            luminance = Weights(red: 0.2627, green: 0.678, blue: 0.0593)
-        case .displayP3:
-            red = Weights(red: 1.224940, green: -0.224940, blue: 0)
-            green = Weights(red: -0.042057, green: 1.042057, blue: 0)
-            blue = Weights(red: -0.019638, green: -0.078636, blue: 1.098274)
-            luminance = Weights(red: 0.2290, green: 0.6917, blue: 0.0793)
-        }
+    // Bounded throughout: lists of three.
+    init(_ primaries: ColorPrimaries) {
+        let rows = ColorMatrix.rowsToSRGB(primaries.columns())
+        (red, green, blue) = (Weights(rows[0]), Weights(rows[1]), Weights(rows[2]))
+        luminance = Weights(primaries.unadaptedColumns().map { $0[1] })
     }
 }

@@ -1,40 +1,91 @@
 import JPEG
 import LibAV
+import MediaEngine
 import RichPush
 import SafeArithmetic
 
-/// Decodes a plain HEIF with libav into its coded components.
+/// Decodes a plain HEIF with libav.
 ///
-/// libheif supports more variants, but decodes HEVC at half the speed, and converts every tile to RGB.
+/// libheif supports more variants, but decodes HEVC at half the speed, converts every tile to RGB, drops the alpha of a
+/// turned or cropped image, and ignores primaries and curves.
 enum HEIFDecoder {
+    enum Decoded {
+        /// Opaque and in SDR: the coded components.
+        case components(PlanarImage)
+        /// With alpha, or tone-mapped.
+        case pixels(DecodedFrame)
+    }
+
     /// Nil for a HEIF that is not plain or cannot be decoded this way; the file may still be intact.
     ///
     /// - Throws: `media.too_many_pixels`, `deadline.exceeded`.
-    static func decode(source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant) throws -> PlanarImage? {
+    static func decode(source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant) throws -> Decoded? {
         let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
         guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return nil }
-        try ImageLimits.check(width: heif.grid.width, height: heif.grid.height, format: format)
-        guard heif.declaredTransfer == nil || heif.declaredTransfer == .standard else { return nil }
-        guard
+        try ImageLimits.check(heif, format: format)
+        guard let alpha = try FastPath.attempt({ try HEIFAlpha(heif, window, deadline: deadline) }) else { return nil }
+        let declared = heif.declaredTransfer
+        if declared == nil || declared == .standard,
             let (planes, coding) = try FastPath.attempt({ try HEIFTileDecoder.decode(heif, window, deadline: deadline) }
             ),
             let colors = try FastPath.attempt({ try HEIFColorConversion(heif, coding, window) })
-        else { return nil }
-        return PlanarImage(planes: colors.inSRGB(heif.shown(planes)), orientation: heif.orientation)
+        {
+            return components(colors.inSRGB(heif.shown(planes)), heif, alpha)
+        }
+        guard declared != .standard else { return nil }
+        let mapped = try FastPath.attempt { try HEIFToneMapping(heif).decode(window, deadline: deadline) }
+        return mapped.map { .pixels(alpha.added(to: heif.shown($0), of: heif)) }
     }
 
-    /// A plain HEIF in PQ or HLG, tone-mapped to sRGB; nil for others, and where the decoder fails.
-    ///
-    /// - Throws: `media.too_many_pixels`, `deadline.exceeded`.
-    static func decodeHDR(
-        source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant
-    ) throws -> DecodedFrame? {
-        let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
-        guard let heif = try FastPath.attempt({ try PlainHEIF(window) }), heif.declaredTransfer != .standard,
-            heif.isWhole
+    private static func components(_ planes: [JPEGPlane], _ heif: PlainHEIF, _ alpha: HEIFAlpha) -> Decoded {
+        if alpha.plane == nil, heif.canRotateComponents {
+            return .components(
+                PlanarImage(planes: planes, orientation: heif.orientation, isHalved: heif.isHalved))
+        }
+        let stored = PlanarImage(planes: planes, orientation: .upright)
+        let frame = DecodedFrame(
+            width: stored.width, height: stored.height, bands: 3, bytes: stored.rgb(), orientation: heif.orientation)
+        return .pixels(alpha.added(to: frame, of: heif))
+    }
+}
+
+/// The alpha of a plain HEIF.
+struct HEIFAlpha {
+    /// The shown part, in full range; nil for an opaque image.
+    let plane: JPEGPlane?
+
+    /// Nil for an alpha that is not plain, and for an image that is too large to hold with its alpha.
+    init?(_ heif: PlainHEIF, _ window: ByteWindow, deadline: ContinuousClock.Instant) throws {
+        guard heif.hasAlpha else {
+            plane = nil
+            return
+        }
+        guard heif.grid.width.multiplied(clamping: heif.grid.height) <= Limits.hdrTilePixelsMax,
+            let image = try heif.alpha(),
+            let (planes, coding) = try HEIFTileDecoder.decode(image, window, deadline: deadline, isAlpha: true)
         else { return nil }
-        try ImageLimits.check(width: heif.grid.width, height: heif.grid.height, format: format)
-        return try FastPath.attempt { try HEIFToneMapping(heif).decode(window, deadline: deadline) }
+        // Of HEVC, writers do not say that alpha has its full range.
+        let full = image.codec == .hevc || coding.isFullRange ? planes : SampleRange.full(planes)
+        let shown = heif.shown([full[0]])[0]
+        plane = shown.samples.allSatisfy { $0 == .max } ? nil : shown
+    }
+
+    /// The image with its alpha, where it has one.
+    // Bounded throughout: both have the size of the shown part, and a product of two bytes is divided by one of them.
+    func added(to frame: DecodedFrame, of heif: PlainHEIF) -> DecodedFrame {
+        guard let plane, frame.bands == 3, (frame.width, frame.height) == (plane.width, plane.height) else {
+            return frame
+        }
+        var colors = frame.bytes
+        if heif.isPremultiplied {
+            for index in colors.indices {
+                let alpha = Int(plane.samples[index / 3])
+                if alpha > 0 { colors[index] = UInt8(min(255, (Int(colors[index]) * 255 + alpha / 2) / alpha)) }
+            }
+        }
+        return DecodedFrame(
+            width: frame.width, height: frame.height, bands: 4,
+            bytes: DeclaredColors.interleaved(colors, plane.samples), orientation: frame.orientation)
     }
 }
 
@@ -61,15 +112,22 @@ final class HEIFToneMapping {
     /// Nil for an image that turns out not to be HDR.
     func decode(_ window: ByteWindow, deadline: ContinuousClock.Instant) throws -> DecodedFrame? {
         guard heif.tileWidth * heif.tileHeight <= Limits.hdrTilePixelsMax || heif.tiles.count == 1 else { return nil }
+        // A reduced image has another aperture.
+        guard heif.isWhole || width == heif.grid.width else { return nil }
         var tiles = try HEIFTileDecoder(heif, window, deadline: deadline)
         guard try tiles.decodeAll(place) else { return nil }
         return DecodedFrame(width: width, height: height, bands: 3, bytes: pixels, orientation: heif.orientation)
     }
 
+    /// As the container declares them, else the coded image; BT.2020's without any.
+    private func primaries(_ tile: Frame) -> ColorPrimaries {
+        ColorPrimaries(code: heif.codePoints?.primaries ?? tile.coding.primaries) ?? .bt2020
+    }
+
     private func place(_ tile: Frame, left: Int, top: Int) throws -> Bool {
         let transfer = heif.declaredTransfer ?? tile.transfer
         guard transfer != .standard, tile.pixelFormat?.isRGB == false else { return false }
-        let map = map ?? ToneMap(transfer)
+        let map = map ?? ToneMap(transfer, primaries(tile))
         self.map = map
         if let codePoints = heif.codePoints {
             tile.describe(matrix: codePoints.matrix, isFullRange: codePoints.isFullRange)
@@ -88,6 +146,19 @@ final class HEIFToneMapping {
 }
 
 extension PlainHEIF {
+    /// The shown part of an image of the whole grid.
+    fileprivate func shown(_ frame: DecodedFrame) -> DecodedFrame {
+        // Bounded throughout: the aperture is inside the grid.
+        guard !isWhole, (frame.width, frame.height) == (grid.width, grid.height) else { return frame }
+        let bytes = (0..<aperture.height).flatMap { row in
+            let start = ((aperture.top + row) * frame.width + aperture.left) * frame.bands
+            return frame.bytes[start..<(start + aperture.width * frame.bands)]
+        }
+        return DecodedFrame(
+            width: aperture.width, height: aperture.height, bands: frame.bands, bytes: bytes,
+            orientation: frame.orientation)
+    }
+
     /// The shown part of the grid's components.
     fileprivate func shown(_ planes: [JPEGPlane]) -> [JPEGPlane] {
         // Bounded throughout: the aperture is inside the grid, and a chroma sample covers one or two luma samples.
@@ -139,17 +210,19 @@ struct HEIFTileDecoder {
 
     /// The components and their color coding; nil when a tile does not match the file's metadata.
     ///
+    /// - Parameter isAlpha: Whether a curve that the coded image declares does not matter.
     /// - Throws: `LibAVError` when a tile cannot be decoded, `media.corrupt` when one is truncated.
     static func decode(
-        _ heif: PlainHEIF, _ window: ByteWindow, deadline: ContinuousClock.Instant
+        _ heif: PlainHEIF, _ window: ByteWindow, deadline: ContinuousClock.Instant, isAlpha: Bool = false
     ) throws -> (planes: [JPEGPlane], coding: Frame.Coding)? {
         var canvas: PlanarCanvas?
         var pixels = try HEIFTileDecoder(heif, window, deadline: deadline)
         let isWhole = try pixels.decodeAll { tile, left, top in
             if canvas == nil {
                 // HDR that the container does not declare.
-                guard heif.declaredTransfer != nil || tile.transfer == .standard else { return false }
-                canvas = PlanarCanvas(for: tile, width: heif.grid.width, height: heif.grid.height)
+                guard isAlpha || heif.declaredTransfer != nil || tile.transfer == .standard else { return false }
+                canvas = PlanarCanvas(
+                    for: tile, width: heif.grid.width, height: heif.grid.height, halves: heif.isHalved)
             }
             return canvas?.place(tile, left: left, top: top) == true
         }
@@ -212,97 +285,42 @@ struct HEIFColorConversion {
     private let isFullRange: Bool
     /// Nil where luma and chroma already have the meaning they have in a JPEG.
     private let colorMatrix: ColorMatrix?
+    /// Of an image without chroma: the sRGB byte of each luma; nil where it is the same.
+    private let gray: [UInt8]?
 
     /// Nil for code points other than luma and chroma, and for a profile with more than primaries and curves.
     ///
-    /// As in libheif, the container's code points take precedence over those in the coded image, and BT.601 is the
-    /// default.
+    /// Primaries and curve are those of the profile, else of the container's code points (`nclx`), else of the coded
+    /// image, else sRGB's. Matrix and range never come from the profile; BT.601's in the range that the coded image
+    /// declares are the default.
     init?(_ heif: PlainHEIF, _ coding: Frame.Coding, _ window: ByteWindow) throws {
         isFullRange = heif.codePoints?.isFullRange ?? coding.isFullRange
         guard let matrix = LumaCoefficients(code: heif.codePoints?.matrix ?? coding.matrix) else { return nil }
         let bytes = try heif.profile.map { try window.all(in: $0) }
         let profile = bytes.flatMap { ICCProfile.isSRGB($0) ? nil : $0 }
-        guard let profile else {
-            colorMatrix = matrix == .jpeg ? nil : ColorMatrix(from: matrix, profile: nil)
-            return
+        let description =
+            heif.codePoints?.description ?? ColorDescription(primaries: coding.primaries, transfer: coding.transfer)
+        let declared = bytes == nil && !description.isSRGB ? MatrixProfile(description) : nil
+        let display: MatrixProfile?
+        if let profile {
+            guard let known = MatrixProfile(profile) else { return nil }
+            display = known
+        } else {
+            display = declared
         }
-        guard let primaries = MatrixProfile(profile) else { return nil }
-        colorMatrix = ColorMatrix(from: matrix, profile: primaries)
+        colorMatrix = matrix == .jpeg && display == nil ? nil : ColorMatrix(from: matrix, profile: display)
+        gray = declared.map { $0.curves[0].map { UInt8(clamping: (ColorMatrix.coded($0) * 255).rounded()) } }
     }
 
     func inSRGB(_ planes: [JPEGPlane]) -> [JPEGPlane] {
         let full = isFullRange ? planes : SampleRange.full(planes)
-        // Gray needs no matrix. Its transfer curve is taken as sRGB's, which today's displays use.
-        guard full.count == 3, let colorMatrix else { return full }
-        return colorMatrix.apply(full)
-    }
-}
-
-/// The components of an image into which tiles are copied; 8 bits a sample.
-final class PlanarCanvas {
-    private let width: Int
-    private let height: Int
-    private let format: PixelFormat
-    /// Luma samples per chroma sample.
-    private let horizontalSubsampling: Int
-    private let verticalSubsampling: Int
-    private var components: [[UInt8]]
-    let coding: Frame.Coding
-
-    // Bounded throughout: `ImageLimits` have been checked, a chroma sample covers one or two luma samples
-    // (`PixelFormat.chroma`), and a tile's first sample lies on the canvas where it has columns and rows there.
-
-    /// Nil for a pixel format that JPEG cannot store.
-    init?(for frame: Frame, width: Int, height: Int) {
-        guard let format = frame.pixelFormat, let chroma = format.chroma, (8...16).contains(format.bitDepth) else {
-            return nil
-        }
-        (self.width, self.height, self.format, coding) = (width, height, format, frame.coding)
-        (horizontalSubsampling, verticalSubsampling) = (chroma.horizontalSubsampling, chroma.verticalSubsampling)
-        let size =
-            (width + horizontalSubsampling - 1) / horizontalSubsampling
-            * ((height + verticalSubsampling - 1) / verticalSubsampling)
-        components = [[UInt8](repeating: 0, count: width * height)]
-        if !format.isGray { components += [[UInt8](repeating: 0, count: size), [UInt8](repeating: 0, count: size)] }
-    }
-
-    var planes: [JPEGPlane] {
-        components.enumerated().map { number, samples in
-            let (width, height) = self.size(number)
-            return JPEGPlane(width: width, height: height, samples: samples)
-        }
-    }
-
-    /// Copies a tile onto the canvas, clipped to its edges.
-    ///
-    /// - Returns: Whether it has the same format as the first one.
-    func place(_ tile: Frame, left: Int, top: Int) -> Bool {
-        guard tile.pixelFormat == format, tile.coding == coding else { return false }
-        for number in components.indices {
-            let (horizontal, vertical) = number == 0 ? (1, 1) : (horizontalSubsampling, verticalSubsampling)
-            // A tile that begins between two chroma samples cannot be placed.
-            guard left % horizontal == 0, top % vertical == 0 else { return false }
-            let (width, height) = size(number)
-            let (firstColumn, firstRow) = (left / horizontal, top / vertical)
-            let columns = min(width - firstColumn, (tile.width + horizontal - 1) / horizontal)
-            let rows = min(height - firstRow, (tile.height + vertical - 1) / vertical)
-            guard columns > 0, rows > 0 else { return false }
-            unsafe components[number].withUnsafeMutableBufferPointer { samples in
-                guard let base = samples.baseAddress else { return }
-                unsafe tile.copy(
-                    component: number, columns: columns, rows: rows, to: base + firstRow * width + firstColumn,
-                    stride: width)
+        guard full.count == 3 else {
+            // Gray needs no matrix. A profile's curve is taken as sRGB's, which today's displays use.
+            guard let gray else { return full }
+            return full.map { plane in
+                JPEGPlane(width: plane.width, height: plane.height, samples: plane.samples.map { gray[Int($0)] })
             }
         }
-        return true
-    }
-
-    private func size(_ component: Int) -> (width: Int, height: Int) {
-        component == 0
-            ? (width, height)
-            : (
-                (width + horizontalSubsampling - 1) / horizontalSubsampling,
-                (height + verticalSubsampling - 1) / verticalSubsampling
-            )
+        return colorMatrix?.apply(full) ?? full
     }
 }

@@ -56,6 +56,31 @@ struct HEIFItems {
         properties[item]?.first { $0.type == type }?.content
     }
 
+    /// Whether there is EXIF or XMP about more than the pixels, and whether EXIF has a position.
+    func metadata() throws -> (isPresent: Bool, hasLocation: Bool) {
+        var found = (isPresent: kinds.values.contains { $0.type == "mime" }, hasLocation: false)
+        for (item, kind) in kinds where kind.type == "Exif" {
+            guard let part = locations[item]?.first, part.count > 4, part.count <= Limits.heifExifBytesMax else {
+                continue
+            }
+            let bytes = try window.all(in: part)
+            // The offset of the TIFF header comes first.
+            let block = Array(bytes.dropFirst(4.adding(clamping: try window.bigEndian(at: part.lowerBound, bytes: 4))))
+            found.isPresent = found.isPresent || ExifTags.containsMetadata(block)
+            found.hasLocation = found.hasLocation || ExifTags.facts(block)?.hasLocation == true
+        }
+        return found
+    }
+
+    /// The color properties of the primary item or else of its first tile; of code points, the tile's count more.
+    var colors: HEIFColorProperties {
+        get throws {
+            let whole = try HEIFColorProperties(properties[primary] ?? [], window)
+            guard let tile = references["dimg"]?[primary]?.first else { return whole }
+            return try HEIFColorProperties(properties[tile] ?? [], window).completed(by: whole)
+        }
+    }
+
     private mutating func readKinds(_ list: Range<Int>) throws {
         var header = try HEIFBoxReader(fullBox: list, window)
         _ = try header.number(header.version == 0 ? 2 : 4)
@@ -316,4 +341,6 @@ extension MediaFormat {
 extension Limits {
     /// Tiles of a HEIF: a phone's 48 megapixels are 192.
     static let heifTilesMax = 10_000
+    /// Bytes of a HEIF's EXIF that are searched for a position: those of a camera with a preview are the longest.
+    static let heifExifBytesMax = 1_000_000
 }

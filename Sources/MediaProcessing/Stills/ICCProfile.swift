@@ -69,6 +69,12 @@ struct MatrixProfile {
     /// Columns of XYZ under D50: red, green, blue.
     let primaries: [[Double]]
 
+    init(_ description: ColorDescription) {
+        let curve = (0...255).map { description.curve.light(Double($0) / 255) }
+        curves = [curve, curve, curve]
+        primaries = description.primaries.columns()
+    }
+
     /// Nil for another kind of profile, and for a corrupt one.
     init?(_ bytes: [UInt8]) {
         guard let tags = ICCProfile.tags(bytes), bytes[16..<20].elementsEqual("RGB ".utf8),

@@ -4,7 +4,7 @@ import RichPush
 import SafeArithmetic
 import Vips
 
-/// Decodes the largest image of a Windows icon or cursor.
+/// Decodes the largest image of a Windows icon.
 package enum IconDecoder {
     /// - Throws: `media.corrupt` when the file is truncated or the image does not decode, `media.unsupported`,
     ///   `media.too_many_pixels`, `deadline.exceeded`.
@@ -22,9 +22,11 @@ package enum IconDecoder {
     }
 
     private static func png(_ bytes: [UInt8]) throws -> Image {
-        let parser = try PNGParser.parse(ByteWindow(bytes: bytes, noun: "icon"))
+        let window = ByteWindow(bytes: bytes, noun: "icon")
+        let parser = try PNGParser.parse(window)
         try IconEntry.check(width: parser.width, height: parser.height)
-        return try Image.open(encoded: bytes, isWhole: true).inSRGB().inMemory()
+        let image = try Image.open(encoded: bytes, isWhole: true)
+        return try (DeclaredColors.png(window)?.inSRGB(image) ?? image.inSRGB()).inMemory()
     }
 }
 
@@ -37,7 +39,7 @@ package struct IconEntry: Sendable, Hashable {
     /// Size in pixels, as the directory declares it.
     package let width: Int
     package let height: Int
-    /// Bits per pixel, as the directory declares them; the coordinate of a cursor's hot spot instead.
+    /// Bits per pixel, as the directory declares them.
     private let depth: Int
 
     // Bounded throughout: the count has 16 bits, offsets and lengths four bytes, and the pixels are limited.

@@ -1,5 +1,4 @@
 import AttachPrepModel
-import JXL
 package import RichPush
 import SafeArithmetic
 import Vips
@@ -8,24 +7,31 @@ import Vips
 package enum ImageLimits {
     /// Throws `media.too_many_pixels` over the limits, `media.corrupt` for an empty image.
     package static func check(width: Int, height: Int) throws {
+        try check(width: width, height: height, pixelsMax: Limits.imagePixelsMax)
+    }
+
+    private static func check(width: Int, height: Int, pixelsMax: Int) throws {
         guard width > 0, height > 0 else {
             throw AttachPrepError(
                 .mediaCorrupt, "The image header gives a size of \(width) x \(height) pixels; the file is corrupt.")
         }
         let isOver =
             width > Limits.imageSidePixelsMax || height > Limits.imageSidePixelsMax
-            || width.multiplied(clamping: height) > Limits.imagePixelsMax
+            || width.multiplied(clamping: height) > pixelsMax
         guard !isOver else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The image is \(width) x \(height) pixels, over the limit of \(Limits.imagePixelsMax) "
+                "The image is \(width) x \(height) pixels, over the limit of \(pixelsMax) "
                     + "(\(Limits.imageSidePixelsMax) a side); send a smaller one.")
         }
     }
 
-    /// The same with the lower limit of HEIC and AVIF, which need more memory a pixel.
+    /// The same with the higher limit of JPEG, which is decoded at a lower size, and the lower one of HEIC and AVIF,
+    /// which need more memory a pixel.
     static func check(width: Int, height: Int, format: MediaFormat) throws {
-        try check(width: width, height: height)
+        let isReducible = format == .jpeg
+        try check(
+            width: width, height: height, pixelsMax: isReducible ? Limits.reduciblePixelsMax : Limits.imagePixelsMax)
         guard [.heic, .avif].contains(format), width.multiplied(clamping: height) > Limits.heifPixelsMax else {
             return
         }
@@ -33,6 +39,14 @@ package enum ImageLimits {
             .mediaTooManyPixels,
             "The \(format == .avif ? "AVIF" : "HEIC") is \(width) x \(height) pixels, over the limit of "
                 + "\(Limits.heifPixelsMax.grouped); send a smaller one.")
+    }
+
+    /// The same for a HEIF that is decoded by the project's own reader, at half its size where it is large.
+    static func check(_ heif: PlainHEIF, format: MediaFormat) throws {
+        guard heif.isHalvable else {
+            return try check(width: heif.grid.width, height: heif.grid.height, format: format)
+        }
+        try check(width: heif.grid.width, height: heif.grid.height, pixelsMax: Limits.reduciblePixelsMax)
     }
 
     /// Throws `media.too_many_pixels` when all frames together exceed the pixel limit for animations.
@@ -66,10 +80,6 @@ struct DecodingMemory {
         case (true, true): 58
         }
     }
-
-    /// What libjxl holds beside these of an animation: four frames to which others refer, and 16-bit pixels, where 92
-    /// bytes a pixel were measured.
-    private static let jpegXLAnimationBytesPerPixel = 160
 
     /// Bytes of a DCT coefficient in libjpeg.
     private static let coefficientBytes = 2
@@ -120,37 +130,23 @@ struct DecodingMemory {
         case .jpeg: try coefficientBytes(ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline))
         case .png: try interlacedBytes(stored)
         case .webp: stored.width * stored.height * webPBytesPerPixel
-        case .jpegXL: try jpegXLBytes(stored)
-        case .gif, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .svg, nil: 0
+        // The decoded image, which the loader holds as a whole.
+        case .jpegXL: stored.width * stored.height * stored.bands * stored.sampleBytes
+        case .gif, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .svg, nil: 0
         }
     }
 
-    /// Bytes of the decoded image, which the loader holds as a whole.
+    /// Checks a JPEG XL before libjxl decodes it.
     ///
     /// - Throws: `media.too_many_pixels` when decoding may exceed the limit.
-    private static func jpegXLBytes(_ stored: Image) throws -> Int {
-        try checkJPEGXL(
-            width: stored.width, height: stored.height,
-            bytesPerPixel: jpegXLBytesPerPixel(hasAlpha: stored.hasAlpha, isDeep: stored.sampleBytes > 1))
-        return stored.width * stored.height * stored.bands * stored.sampleBytes
-    }
-
-    /// Checks an image, or a layer of one, before libjxl decodes it.
-    ///
-    /// - Throws: `media.too_many_pixels` when decoding may exceed the limit.
-    static func checkJPEGXL(_ header: JXLHeader, width: Int, height: Int) throws {
-        let still = jpegXLBytesPerPixel(hasAlpha: header.hasAlpha, isDeep: header.isDeep)
-        try checkJPEGXL(
-            width: width, height: height, bytesPerPixel: header.isAnimated ? jpegXLAnimationBytesPerPixel : still)
-    }
-
-    private static func checkJPEGXL(width: Int, height: Int, bytesPerPixel: Int) throws {
-        let bytes = width.multiplied(clamping: height).multiplied(clamping: bytesPerPixel)
+    static func check(_ header: JPEGXLHeader) throws {
+        let bytesPerPixel = jpegXLBytesPerPixel(hasAlpha: header.hasAlpha, isDeep: header.bitDepth > 8)
+        let bytes = header.width.multiplied(clamping: header.height).multiplied(clamping: bytesPerPixel)
         guard bytes <= Limits.jpegXLBytesMax else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The JPEG XL image is \(width) x \(height) pixels and takes up to \(bytes.grouped) bytes to decode, "
-                    + "over the limit of \(Limits.jpegXLBytesMax.grouped); send a smaller one.")
+                "The JPEG XL image is \(header.width) x \(header.height) pixels and takes up to \(bytes.grouped) "
+                    + "bytes to decode, over the limit of \(Limits.jpegXLBytesMax.grouped); send a smaller one.")
         }
     }
 
@@ -195,6 +191,9 @@ struct DecodingMemory {
 extension Limits {
     /// Phones with 108 megapixels write 12,000 x 9,000; a media process may use the memory for that.
     package static let imagePixelsMax = 120_000_000
+    /// Phones with 200 megapixels write 16,320 x 12,240; JPEGs and grids of HEIF tiles are reduced while they are
+    /// decoded.
+    static let reduciblePixelsMax = 210_000_000
     /// The largest side of a JPEG (65,500); libheif and WebP stop at 16,384.
     static let imageSidePixelsMax = 65_500
     /// Frames times pixels: 10 s of decoding at the measured 100 megapixels/s.
@@ -209,7 +208,7 @@ extension Limits {
     /// The same including the decoder's memory: coefficients of a progressive JPEG, pixels of a lossless WebP.
     static let imageDecodingBytesMax = 560_000_000
     /// What libjxl may take of a media process, which has 900 MB: 51 megapixels, 18 with alpha or more than 8 bits, 12
-    /// with both, 4.5 of an animation.
+    /// with both.
     static let jpegXLBytesMax = 720_000_000
     /// libheif keeps decoded images in memory three times, 8 to 13 bytes per pixel measured; phones write 50
     /// megapixels.

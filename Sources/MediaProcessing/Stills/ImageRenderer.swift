@@ -41,12 +41,9 @@ struct ImageRenderer {
             try still.render(IconDecoder.image(descriptor: source, deadline: deadline))
         case .still where request.format == .svg:
             try still.render(SVGRenderer.image(descriptor: source, deadline: deadline))
-        case .still where request.format == .photoshop:
-            try still.render(PhotoshopDecoder.image(descriptor: source, deadline: deadline))
         case .still where request.format == .gif: try renderGIF(0)
         case .still where request.format.isHEIF: try renderHEIF()
         case .still where request.format == .webp: try renderWebP()
-        case .still where request.format == .jpegXL: try renderJPEGXL()
         case .still: try validateAndRender()
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
@@ -115,12 +112,20 @@ struct ImageRenderer {
         try StillValidator.requireIntact(request.format, source: source)
         let stored = try openStill()
         let geometry = Self.geometry(of: stored, in: box)
-        let reduced =
-            try stored.interpretation == "cmyk"
-            ? reducedCMYK(stored, to: geometry)
-            : Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
         var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(reduced.inSRGB().inMemory(), cut: geometry.cut)
+        let shown: Image
+        if let colors = try declaredColors() {
+            // Converted first, since light is averaged in other values otherwise.
+            shown = try colors.inSRGB(stored.upright()).reduced(width: geometry.width, height: geometry.height)
+                .inMemory()
+        } else if stored.interpretation == "cmyk" {
+            shown = try reducedCMYK(stored, to: geometry).inSRGB().inMemory()
+        } else {
+            shown = try Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
+                .inSRGB().inMemory()
+        }
+        rendered.thumbnail = try still.writeThumbnail(shown, cut: geometry.cut)
+        try rendered.warn(ifInvisible: shown)
         return rendered
     }
 
@@ -160,7 +165,7 @@ struct ImageRenderer {
         switch request.format.imageFormat {
         case .jpeg: try renderReducedJPEG(box, download)
         case .png: try renderReducedPNG(box, download)
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil: nil
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil: nil
         }
     }
 
@@ -170,6 +175,7 @@ struct ImageRenderer {
         else { return nil }
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(thumbnail)
+        if case .transparent(let image) = thumbnail { try rendered.warn(ifInvisible: image) }
         return rendered
     }
 
@@ -190,10 +196,14 @@ struct ImageRenderer {
     }
 
     func openStill(_ pages: Image.Pages = .primary) throws -> Image {
-        if request.format.isHEIF {
-            try HEIFReferenceValidator.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
-        }
-        let image = try Image.open(descriptor: source, pages: pages)
+        let image =
+            switch request.format.imageFormat {
+            case .heic, .heif, .avif: try HEIFLoader.open(source, deadline: deadline)
+            case .tiff:
+                try TIFFValidator.parse(ByteWindow(descriptor: source, noun: "TIFF", deadline: deadline)).open(source)
+            case .jpeg, .png, .gif, .webp, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
+                try Image.open(descriptor: source, pages: pages)
+            }
         try ImageLimits.check(width: image.width, height: image.height, format: request.format)
         _ = try DecodingMemory.decoderBytes(image, format: request.format, source: source, deadline: deadline)
         return image
@@ -201,23 +211,35 @@ struct ImageRenderer {
 
     /// With libav where the file is plain, else with libvips and libheif.
     private func renderHEIF() throws -> RenderedMedia {
-        try HEIFReferenceValidator.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
-        let plain = try HEIFDecoder.decode(source: source, format: request.format, deadline: deadline)
-        if let plain { return try still.render(plain) }
-        let hdr = try HEIFDecoder.decodeHDR(source: source, format: request.format, deadline: deadline)
-        return try hdr.map { try still.render(upright($0)) } ?? renderWhole()
+        let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
+        try HEIFReferenceValidator.check(window)
+        var rendered =
+            switch try HEIFDecoder.decode(source: source, format: request.format, deadline: deadline) {
+            case .components(let image): try renderComponents(image)
+            case .pixels(let frame): try still.render(upright(frame))
+            case nil: try renderWhole()
+            }
+        if try HEIFLoader.hasSequence(window) {
+            rendered.warnings.append(
+                PreparationWarning(
+                    .animationLost, "The file also has a sequence of images; only its still image was used."))
+        }
+        return rendered
+    }
+
+    private func renderComponents(_ image: PlanarImage) throws -> RenderedMedia {
+        var rendered = try still.render(image)
+        if image.isHalved, rendered.attachment != nil {
+            rendered.reductions.insert(
+                "the image was reduced to \(image.width) x \(image.height) to fit in memory", at: 0)
+        }
+        return rendered
     }
 
     /// With libwebp where the file is plain, else with libvips; a crop, which shows single pixels, also uses libvips.
     private func renderWebP() throws -> RenderedMedia {
         let plain = request.crop == nil ? try WebPStillDecoder.decode(source: source, deadline: deadline) : nil
         return try plain.map(still.render) ?? renderWhole()
-    }
-
-    /// With libjxl where the file is in PQ or HLG, else with libvips.
-    private func renderJPEGXL() throws -> RenderedMedia {
-        let hdr = try JPEGXLStill.decodeHDR(source: source, deadline: deadline)
-        return try hdr.map { try still.render(upright($0)) } ?? renderWhole()
     }
 
     /// As `renderWhole`, after validating the file's data.
@@ -231,7 +253,7 @@ struct ImageRenderer {
         let stored = try openStill()
         let memory = try DecodingMemory(stored, format: request.format, source: source, deadline: deadline)
         guard let side = memory.longSide(wanted: wantedLongSide) else {
-            return try still.render(stored.upright().inSRGB().inMemory())
+            return try still.render(inSRGB(stored.upright()).inMemory())
         }
         let image = try reduced(stored, side: side)
         var rendered = try still.render(image)
@@ -244,10 +266,21 @@ struct ImageRenderer {
 
     private func reduced(_ stored: Image, side: Int) throws -> Image {
         let reducesInDecoder = [.jpeg, .png, .webp].contains(request.format)
-        return try
-            (reducesInDecoder
-            ? Image.openReduced(descriptor: source, width: side, height: side)
-            : stored.reduced(width: side, height: side).upright()).inSRGB().inMemory()
+        return try inSRGB(
+            reducesInDecoder
+                ? Image.openReduced(descriptor: source, width: side, height: side)
+                : stored.reduced(width: side, height: side).upright()
+        ).inMemory()
+    }
+
+    /// From the colors that the file declares, by a profile or otherwise.
+    private func inSRGB(_ image: Image) throws -> Image {
+        try declaredColors()?.inSRGB(image) ?? image.inSRGB()
+    }
+
+    private func declaredColors() throws -> DeclaredColors? {
+        try DeclaredColors.read(
+            request.format, ByteWindow(descriptor: source, noun: "image", deadline: deadline))
     }
 
     /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution.
@@ -303,7 +336,7 @@ struct ImageRenderer {
             cover.width.multiplied(clamping: cover.height) <= Limits.coverArtPixelsMax,
             case let geometry = Self.geometry(of: cover, in: box),
             let reduced = try? Image.openReduced(encoded: bytes, width: geometry.width, height: geometry.height),
-            let image = try? reduced.inSRGB().inMemory()
+            let image = try? (CoverArt.colors(bytes)?.inSRGB(reduced) ?? reduced.inSRGB()).inMemory()
         else { return RenderedMedia() }
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(image, cut: geometry.cut)
@@ -322,48 +355,6 @@ struct ImageRenderer {
         return try turned.stretched(
             width: swaps ? decoded.height : across, height: swaps ? across : decoded.height
         ).inMemory()
-    }
-}
-
-/// Rendering one frame of an animation.
-extension ImageRenderer {
-    func renderAnimationFrame(_ number: Int) throws -> RenderedMedia {
-        var rendered = try request.format == .gif ? renderGIF(number) : still.render(composedFrame(number))
-        rendered.sourcePosition = .frame(number)
-        return rendered
-    }
-
-    /// Renders a frame of a GIF, also of a still one.
-    func renderGIF(_ number: Int) throws -> RenderedMedia {
-        let frames = try GIFDecoder(
-            ByteWindow(descriptor: source, noun: "GIF", deadline: deadline), deadline: deadline)
-        return try renderThumbnail(of: frames, number) ?? still.render(frames.image(at: number).inSRGB().inMemory())
-    }
-
-    /// Fast path for a frame of which only a thumbnail is needed; nil where it does not apply.
-    private func renderThumbnail(of frames: GIFDecoder, _ number: Int) throws -> RenderedMedia? {
-        guard request.attachment == nil, request.crop == nil, let box = request.thumbnail,
-            var rows = RowThumbnailer(
-                width: frames.width, height: frames.height, samples: try frames.samples(of: number), box: box)
-        else { return nil }
-        try unsafe frames.readRows(of: number) { unsafe rows.append($0) }
-        var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(rows.thumbnail())
-        return rendered
-    }
-
-    /// A frame of an animation that must be composed from its beginning.
-    private func composedFrame(_ number: Int) throws -> Image {
-        let frames = try AnimationDecoders.open(descriptor: source, format: request.format, deadline: deadline)
-        var remaining = number
-        while let frame = try frames.next() {
-            if remaining == 0 {
-                return try Image.wrap(
-                    pixels: frame.pixels, width: frames.width, height: frames.height, bands: 4, orientation: 1)
-            }
-            remaining -= 1
-        }
-        throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); the file is corrupt.")
     }
 }
 

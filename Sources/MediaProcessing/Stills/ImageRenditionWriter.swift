@@ -33,6 +33,7 @@ struct ImageRenditionWriter {
             progress(rendered)
             try writeAttachment(image, rendition, pace, in: &rendered)
         }
+        if request.frameSelection == .still { try rendered.warn(ifInvisible: image) }
         return rendered
     }
 
@@ -64,8 +65,8 @@ struct ImageRenditionWriter {
         guard let box = request.thumbnail else { return nil }
         let geometry = ThumbnailGeometry(imageWidth: image.width, imageHeight: image.height, box: box)
         let isSame = geometry.width == image.width && geometry.height == image.height
-        let reduced = isSame ? image : try image.reduced(width: geometry.width, height: geometry.height)
-        return try writeThumbnail(reduced.inMemory(), cut: geometry.cut)
+        let reduced = try (isSame ? image : image.reduced(width: geometry.width, height: geometry.height)).inMemory()
+        return try writeThumbnail(reduced, cut: geometry.cut)
     }
 
     /// Crops and writes an image that already has its final size.
@@ -105,6 +106,14 @@ struct ImageRenditionWriter {
 }
 
 extension RenderedMedia {
+    /// Adds a warning where nothing of an image is visible.
+    mutating func warn(ifInvisible image: Image) throws {
+        // What is opaque was written as JPEG.
+        guard [thumbnail?.type, attachment?.type].contains(.png), try image.isInvisible() else { return }
+        warnings.append(
+            PreparationWarning(.imageInvisible, "Every pixel of the image is transparent; check the file."))
+    }
+
     /// Adds a `deadline.degraded` warning; `what` begins the sentence.
     mutating func degrade(_ what: String) {
         isDegraded = true

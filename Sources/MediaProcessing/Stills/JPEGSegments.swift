@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Glibc
 import RichPush
 
@@ -29,6 +30,8 @@ package struct JPEGSegments: Sendable, Hashable {
     package private(set) var precision = 0
     /// The facts of its EXIF blocks; nil for one that cannot be read.
     package private(set) var exif: [ExifTags.Facts?] = []
+    /// Whether Huffman tables were found before the first scan; frames of Motion JPEG leave them out.
+    package private(set) var hasHuffmanTables = false
     /// The segments of its color profile, each with its header.
     package private(set) var profile: [Range<Int>] = []
 
@@ -40,8 +43,14 @@ package struct JPEGSegments: Sendable, Hashable {
         static let endOfImage: UInt8 = 0xD9
         static let comment: UInt8 = 0xFE
         static let frames: Set<UInt8> = [
-            0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF,
+            0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF, jpegLS,
         ]
+        static let arithmetic: Set<UInt8> = [0xC9, 0xCA]
+        /// Lossless and hierarchical frames, which few decoders know.
+        static let undecoded: Set<UInt8> = [0xC3, 0xC5, 0xC6, 0xC7, 0xCB, 0xCD, 0xCE, 0xCF, jpegLS]
+        /// ISO/IEC 14495-1.
+        static let jpegLS: UInt8 = 0xF7
+        static let huffmanTables: UInt8 = 0xC4
         static let progressive: Set<UInt8> = [0xC2, 0xC6, 0xCA, 0xCE]
         static let application: ClosedRange<UInt8> = 0xE0...0xEF
     }
@@ -96,6 +105,16 @@ package struct JPEGSegments: Sendable, Hashable {
         throw window.broken("too many segments")
     }
 
+    /// Whether it is coded arithmetically, which libjpeg decodes and browsers do not.
+    var isArithmetic: Bool { frames.contains(where: Marker.arithmetic.contains) }
+
+    /// Throws `media.unsupported` for frames without a decoder.
+    func requireSupported() throws {
+        guard frames.contains(where: Marker.undecoded.contains) else { return }
+        throw AttachPrepError(
+            .mediaUnsupported, "The image is a lossless or hierarchical JPEG, which is not supported; send a PNG.")
+    }
+
     private mutating func append(_ range: Range<Int>) {
         if let last = needed.last, last.upperBound == range.lowerBound {
             needed[needed.count - 1] = last.lowerBound..<range.upperBound
@@ -105,6 +124,7 @@ package struct JPEGSegments: Sendable, Hashable {
     }
 
     private mutating func record(_ marker: UInt8, _ range: Range<Int>, of window: ByteWindow) throws {
+        if marker == Marker.huffmanTables { hasHuffmanTables = true }
         if Marker.frames.contains(marker) { try readFrame(marker, at: range.lowerBound, of: window) }
         if marker == Marker.comment || Marker.application.contains(marker) {
             guard try isNeeded(marker, range, of: window) else { return }

@@ -148,7 +148,7 @@ struct PlainJPEG {
     ///
     /// - Throws: `media.too_many_pixels`, `media.corrupt` for an empty image.
     func check() throws {
-        try ImageLimits.check(width: segments.width, height: segments.height)
+        try ImageLimits.check(width: segments.width, height: segments.height, format: .jpeg)
         _ = try DecodingMemory.coefficientBytes(segments)
     }
 

@@ -27,7 +27,7 @@ struct MetadataStripper {
             lead = segments.hasJFIF || segments.hasAdobe ? [] : JFIFHeader.segment
         case .png:
             (needed, lead) = (try PNGRetainedChunks.parse(window).needed, [])
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil:
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
             return nil
         }
         bytes = needed.reduce(lead.count) { $0.adding(clamping: $1.count) }

@@ -81,6 +81,10 @@ package struct PNGParser: Sendable, Hashable {
             }
         case "IDAT":
             hasData = true
+        case "CgBI" where chunks == 1:
+            throw AttachPrepError(
+                .mediaUnsupported,
+                "The PNG is in the form that Xcode writes for apps (CgBI), which is not supported; send the original.")
         default:
             if chunks == 1 { throw window.broken("the first chunk is not IHDR") }
         }

@@ -3,8 +3,9 @@ import MediaEngine
 import RichPush
 import SafeArithmetic
 
-/// A HEIF of the most common kind, whose items are parsed here: one HEVC or AV1 image, or a grid of equal ones, opaque,
-/// at most cropped, rotated or mirrored.
+/// A HEIF of the most common kinds, whose items are parsed here: one HEVC or AV1 image, or a grid of equal ones, at
+/// most with an alpha of the same size, cropped, rotated or mirrored. Items that are not shown decide nothing:
+/// metadata, gain and depth maps.
 ///
 /// All others are decoded by libvips and libheif.
 struct PlainHEIF {
@@ -23,23 +24,37 @@ struct PlainHEIF {
     let profile: Range<Int>?
     let codePoints: HEIFColorProperties.CodePoints?
 
+    let items: HEIFItems
+    /// The item of its alpha.
+    private let alphaItem: Int?
+    /// Whether its colors are multiplied by its alpha.
+    let isPremultiplied: Bool
+
     private static let configurationBytesMax = 65_536
 
     /// Nil for another kind.
     init?(_ window: ByteWindow) throws {
-        guard let items = try HEIFItems(window), let kind = items.kinds[items.primary], !kind.isProtected,
-            !Self.hasAlpha(items), let properties = items.properties[items.primary],
+        guard let items = try HEIFItems(window) else { return nil }
+        try self.init(items, item: items.primary)
+    }
+
+    private init?(_ items: HEIFItems, item: Int) throws {
+        let window = items.window
+        guard let kind = items.kinds[item], !kind.isProtected, let properties = items.properties[item],
             let transform = try HEIFTransform(properties, window)
         else { return nil }
+        self.items = items
+        alphaItem = Self.alpha(of: item, items)
+        isPremultiplied = items.references["prem"]?[item]?.isEmpty == false
         orientation = transform.orientation
-        let parts = kind.type == "grid" ? items.references["dimg"]?[items.primary] ?? [] : [items.primary]
+        let parts = kind.type == "grid" ? items.references["dimg"]?[item] ?? [] : [item]
         guard let first = parts.first, let size = try Self.size(of: first, items),
             let codec = Self.codec(items.kinds[first]), try Self.areAlike(parts, items, isGrid: kind.type == "grid")
         else { return nil }
         self.codec = codec
         (tileWidth, tileHeight) = size
         if kind.type == "grid" {
-            guard let extents = items.locations[items.primary], extents.count == 1 else { return nil }
+            guard let extents = items.locations[item], extents.count == 1 else { return nil }
             grid = try HEIFGrid(extents[0], window)
         } else {
             grid = HEIFGrid(width: tileWidth, height: tileHeight)
@@ -47,17 +62,15 @@ struct PlainHEIF {
         // Bounded: rows and columns are at most 256.
         guard parts.count == grid.columns * grid.rows, parts.count <= Limits.heifTilesMax,
             grid.isCovered(byTilesOf: tileWidth, tileHeight),
-            let aperture = try HEIFAperture(transform.aperture, of: grid, window),
-            Self.canRotate(aperture, orientation)
+            let aperture = try HEIFAperture(transform, of: grid, window)
         else { return nil }
         self.aperture = aperture
         let found = parts.compactMap { items.locations[$0] }
         guard found.count == parts.count, found.allSatisfy({ !$0.isEmpty }) else { return nil }
         tiles = found
         let whole = try HEIFColorProperties(properties, window)
-        let ofTiles = try HEIFColorProperties(items.properties[first] ?? [], window)
-        profile = whole.profile ?? ofTiles.profile
-        codePoints = ofTiles.codePoints ?? whole.codePoints
+        let colors = try HEIFColorProperties(items.properties[first] ?? [], window).completed(by: whole)
+        (profile, codePoints) = (colors.profile, colors.codePoints)
         guard let configuration = try Self.configuration(of: first, codec, items) else { return nil }
         self.configuration = configuration
     }
@@ -68,6 +81,30 @@ struct PlainHEIF {
     var height: Int { orientation.swapsSides ? aperture.width : aperture.height }
     /// Whether all of the grid is shown.
     var isWhole: Bool { aperture == HEIFAperture(of: grid) }
+
+    var hasAlpha: Bool { alphaItem != nil }
+
+    /// Whether tiles can be reduced one by one while they are decoded; chroma is halved once more.
+    var isHalvable: Bool {
+        tiles.count > 1 && isWhole && !hasAlpha && (declaredTransfer ?? .standard) == .standard && grid.width % 4 == 0
+            && grid.height % 4 == 0
+    }
+    /// Whether they have to be, because the whole image needs too much memory.
+    // Bounded: `ImageLimits` have been checked.
+    var isHalved: Bool { isHalvable && grid.width * grid.height > Limits.heifPixelsMax }
+
+    /// Its alpha as an image; nil for one that is not plain, or has another size.
+    func alpha() throws -> PlainHEIF? {
+        guard let alphaItem, let alpha = try PlainHEIF(items, item: alphaItem), alpha.grid.width == grid.width,
+            alpha.grid.height == grid.height
+        else { return nil }
+        return alpha
+    }
+
+    /// Whether it can be turned in components: halved chroma on an odd side is not symmetric.
+    var canRotateComponents: Bool {
+        orientation == .upright || (aperture.width % 2 == 0 && aperture.height % 2 == 0)
+    }
 
     private static func codec(_ kind: HEIFItems.Kind?) -> Decoder.StillCodec? {
         switch kind?.type {
@@ -103,15 +140,8 @@ struct PlainHEIF {
         return parts.allSatisfy { items.kinds[$0] == items.kinds[first] && shape($0) == known }
     }
 
-    /// Halved chroma on an odd side is not symmetric, so such an image cannot be rotated or mirrored in components.
-    private static func canRotate(_ aperture: HEIFAperture, _ orientation: Orientation) -> Bool {
-        orientation == .upright || (aperture.width % 2 == 0 && aperture.height % 2 == 0)
-    }
-
-    private static func hasAlpha(_ items: HEIFItems) -> Bool {
-        (items.references["auxl"] ?? [:]).contains { from, to in
-            to.contains(items.primary) && isAlpha(from, items)
-        }
+    private static func alpha(of item: Int, _ items: HEIFItems) -> Int? {
+        (items.references["auxl"] ?? [:]).filter { $0.value.contains(item) && isAlpha($0.key, items) }.keys.min()
     }
 
     /// Depth and gain maps are auxiliary as well; an unreadable type may be alpha.
@@ -173,11 +203,12 @@ struct HEIFAperture: Hashable {
         (left, top, width, height) = (0, 0, grid.width, grid.height)
     }
 
-    /// - Parameter property: The content of `clap`: width, height, and the offsets of the middle, each as numerator and
-    ///   denominator of four bytes.
+    /// Of the content of `clap`: width, height, and the offsets of the middle, each as numerator and denominator of
+    /// four bytes.
+    ///
     /// - Returns: The whole image without a property; nil for a part that is not inside the image.
-    init?(_ property: Range<Int>?, of grid: HEIFGrid, _ window: ByteWindow) throws {
-        guard let property else {
+    init?(_ transform: HEIFTransform, of grid: HEIFGrid, _ window: ByteWindow) throws {
+        guard let property = transform.aperture else {
             self = HEIFAperture(of: grid)
             return
         }
@@ -190,6 +221,7 @@ struct HEIFAperture: Hashable {
             let signed = isOffset ? Double(Int32(bitPattern: numerator)) : Double(numerator)
             values.append(signed / Double(denominator))  // Bounded: floating point.
         }
+        values = transform.beforeAperture.stored(values)
         let width = Int(clamping: values[0].rounded(.down))
         let height = Int(clamping: values[1].rounded(.down))
         let left = Self.start(of: width, in: grid.width, middle: values[2])
@@ -212,11 +244,25 @@ struct HEIFAperture: Hashable {
 ///
 /// Source: ISO/IEC 23008-12, 6.5.10 (`irot`) and 6.5.12 (`imir`); ISO/IEC 23000-22, 7.3.6.7, for their order.
 struct HEIFTransform {
-    /// The content of `clap`, which comes before the other two.
-    private(set) var aperture: Range<Int>?
     /// Mirrored left to right first, then rotated clockwise by this many quarter turns, from 0 to 3.
-    private var isMirrored = false
-    private var quarters = 0
+    struct Turn: Hashable {
+        fileprivate var isMirrored = false
+        fileprivate var quarters = 0
+
+        /// Width, height and the offsets of the middle of a part, before the turn.
+        func stored(_ part: [Double]) -> [Double] {
+            var (across, down) = (part[2], part[3])
+            for _ in 0..<quarters { (across, down) = (down, -across) }
+            if isMirrored { across = -across }
+            return quarters % 2 == 0 ? [part[0], part[1], across, down] : [part[1], part[0], across, down]
+        }
+    }
+
+    /// The content of `clap`.
+    private(set) var aperture: Range<Int>?
+    /// What is applied before it: nothing, as writers should do it.
+    private(set) var beforeAperture = Turn()
+    private var turn = Turn()
 
     /// Also nil for a truncated property.
     init?(_ properties: [HEIFItems.Property], _ window: ByteWindow) throws {
@@ -225,25 +271,25 @@ struct HEIFTransform {
             case "irot":
                 // `irot` counts counterclockwise.
                 let turns = Int(clamping: try window.byte(at: property.content.lowerBound))
-                quarters = (quarters &- turns) & 3
+                turn.quarters = (turn.quarters &- turns) & 3
             case "imir":
                 // The first edition defined the axis the other way round; libheif, libavif and writers follow the
                 // second.
                 let isUpDown = try window.byte(at: property.content.lowerBound) & 1 == 0
-                isMirrored.toggle()
+                turn.isMirrored.toggle()
                 // Mirroring a rotated image equals rotating a mirrored one the other way; top to bottom adds half a
                 // turn.
-                quarters = ((isUpDown ? 2 : 0) &- quarters) & 3
+                turn.quarters = ((isUpDown ? 2 : 0) &- turn.quarters) & 3
             case "clap":
-                guard aperture == nil, orientation == .upright else { return nil }
-                aperture = property.content
+                guard aperture == nil else { return nil }
+                (aperture, beforeAperture) = (property.content, turn)
             default: break
             }
         }
     }
 
     var orientation: Orientation {
-        switch (isMirrored, quarters) {
+        switch (turn.isMirrored, turn.quarters) {
         case (false, 0): .upright
         case (false, 1): .rotated90
         case (false, 2): .rotated180
@@ -265,9 +311,12 @@ struct HEIFColorProperties: Hashable {
     private(set) var codePoints: CodePoints?
 
     struct CodePoints: Hashable {
+        let primaries: Int
         let transfer: Int
         let matrix: Int
         let isFullRange: Bool
+
+        var description: ColorDescription { ColorDescription(primaries: primaries, transfer: transfer) }
     }
 
     /// Maximum length: display profiles are shorter, those of printers are longer.
@@ -281,17 +330,24 @@ struct HEIFColorProperties: Hashable {
             case "prof", "rICC":
                 if profile == nil, reader.rest.count <= Self.profileBytesMax { profile = reader.rest }
             case "nclx":
-                // Primaries, which libvips and viewers ignore: they are sRGB's, or there is a profile as well. So do
-                // they with transfer curves, except for those of HDR.
-                _ = try reader.number(2)
+                let primaries = try reader.number(2)
                 let transfer = try reader.number(2)
                 let matrix = try reader.number(2)
                 let isFull = try reader.number(1) >= 0x80
                 if codePoints == nil {
-                    codePoints = CodePoints(transfer: transfer, matrix: matrix, isFullRange: isFull)
+                    codePoints = CodePoints(
+                        primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: isFull)
                 }
             default: break
             }
         }
+    }
+
+    /// With what another item's properties have beside.
+    func completed(by other: HEIFColorProperties) -> HEIFColorProperties {
+        var both = self
+        both.profile = other.profile ?? profile
+        both.codePoints = codePoints ?? other.codePoints
+        return both
     }
 }

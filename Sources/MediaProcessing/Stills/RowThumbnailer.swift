@@ -94,7 +94,7 @@ struct PNGThumbnailer {
     private static let rowsAtATime = 256
 
     /// Nil for a PNG that is not plain or cannot be read this way: more than 8 bits a sample, interlaced, with EXIF, or
-    /// with a color profile other than sRGB.
+    /// with colors other than sRGB.
     init?(source: CInt, deadline: ContinuousClock.Instant, _ download: DownloadingFile? = nil) throws {
         guard
             let decoder = try? PNGDecoder(
@@ -103,6 +103,10 @@ struct PNGThumbnailer {
         else { return nil }
         try ImageLimits.check(width: decoder.width, height: decoder.height)
         if let profile = decoder.colorProfile, !ICCProfile.isSRGB(profile) { return nil }
+        // The chunks before the first row have been written.
+        guard try DeclaredColors.png(ByteWindow(descriptor: source, noun: "PNG", deadline: deadline)) == nil else {
+            return nil
+        }
         (self.decoder, self.deadline) = (decoder, deadline)
     }
 

@@ -21,7 +21,7 @@ enum StillValidator {
         switch format.imageFormat {
         case .jpeg: try requireIntactJPEG(source)
         case .png: try requireIntactPNG(source)
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .photoshop, .jpeg2000, .jpegXL, .svg, nil: break
+        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil: break
         }
     }
 

@@ -1,6 +1,8 @@
 import SafeArithmetic
+import Vips
 
-/// Checks that the entries of a TIFF's first directory, and the pixels they point to, lie inside the file.
+/// Finds the page of a TIFF that is shown and what its samples mean, and checks that its directory, and the pixels it
+/// points to, lie inside the file.
 ///
 /// libtiff reads a truncated file with warnings only, and shows black where its tables are missing. Source: Adobe,
 /// "TIFF Revision 6.0", section 2; the BigTIFF design of libtiff.
@@ -14,13 +16,25 @@ package struct TIFFValidator {
     /// Maximum strips or tiles that are checked: one strip a row of the tallest supported image.
     private static let partsMax = 200_000
 
-    /// Throws `media.corrupt` when something that the first image needs lies outside the file.
-    package static func parse(_ window: ByteWindow) throws {
+    /// Directories that are read to find the page: a reduced image and masks may be first.
+    private static let pagesMax = 16
+
+    /// - Throws: `media.corrupt` when something that the shown image needs lies outside the file.
+    package static func parse(_ window: ByteWindow) throws -> TIFFPage {
         let order = try window.characters(at: 0, count: 2)
         let isLittleEndian = order == "II"
         let version = isLittleEndian ? try window.littleEndian(at: 2, bytes: 2) : try window.bigEndian(at: 2, bytes: 2)
         let parser = TIFFValidator(window: window, isLittleEndian: isLittleEndian, isBig: version == 43)
-        try parser.directory(at: parser.number(at: parser.isBig ? 8 : 4, bytes: parser.isBig ? 8 : 4))
+        var offset = try parser.number(at: parser.isBig ? 8 : 4, bytes: parser.isBig ? 8 : 4)
+        var first: TIFFPage?
+        for number in 0..<pagesMax where number == 0 || offset > 0 {
+            let (tags, next) = try parser.directory(at: offset)
+            let page = try parser.page(number, tags)
+            if number == 0 || !page.isReduced { try parser.parts(tags) }
+            if !page.isReduced { return page }
+            (first, offset) = (first ?? page, next)
+        }
+        return first ?? TIFFPage(number: 0, colors: 0, alpha: nil, isReduced: false)
     }
 
     private init(window: ByteWindow, isLittleEndian: Bool, isBig: Bool) {
@@ -45,14 +59,37 @@ package struct TIFFValidator {
     // Bounded throughout: an offset lies in the file when it is added to, since a number was read there; entries and
     // parts have a limit, and the values of a tag were checked to lie in the file, or in the entry itself.
 
-    private func directory(at offset: Int) throws {
+    /// The entries of a directory, and the offset of the next one; 0 after the last.
+    private func directory(at offset: Int) throws -> (tags: [Entry], next: Int) {
         let entries = try number(at: offset, bytes: isBig ? 8 : 2)
         guard (1...Self.entriesMax).contains(entries) else { throw window.broken("\(entries) directory entries") }
         let first = offset + (isBig ? 8 : 2)
         let tags = try (0..<entries).map { try entry(at: first + $0 * (isBig ? 20 : 12)) }
-        try parts(tags, offsets: 273, lengths: 279)
-        try parts(tags, offsets: 324, lengths: 325)
+        // Some writers leave out the offset after the last directory.
+        let next = try? number(at: first + entries * (isBig ? 20 : 12), bytes: isBig ? 8 : 4)
+        return (tags, next ?? 0)
     }
+
+    private func page(_ page: Int, _ tags: [Entry]) throws -> TIFFPage {
+        func value(_ tag: Int, _ index: Int = 0) throws -> Int? {
+            guard let entry = tags.first(where: { $0.tag == tag }), index < entry.count, entry.valueBytes > 0 else {
+                return nil
+            }
+            return try number(at: entry.offset + index * entry.valueBytes, bytes: entry.valueBytes)
+        }
+        // RGB, CMYK, YCbCr and Lab; gray and palettes have one.
+        let colors = [2: 3, 5: 4, 6: 3, 8: 3][try value(262) ?? 1] ?? 1
+        let extras = tags.first { $0.tag == 338 }?.count ?? 0
+        let kinds = try (0..<min(extras, Self.extrasMax)).map { try value(338, $0) ?? 0 }
+        return TIFFPage(
+            number: page, colors: colors, alpha: kinds.firstIndex { $0 == 1 || $0 == 2 }.map { colors + $0 },
+            isReduced: (try value(254) ?? 0) & Self.reducedOrMask != 0)
+    }
+
+    /// Samples beside the colors that are searched for alpha.
+    private static let extrasMax = 16
+    /// Bits of `NewSubfileType`: a reduced image, and a mask of another page.
+    private static let reducedOrMask = 5
 
     private func entry(at offset: Int) throws -> Entry {
         let tag = try number(at: offset, bytes: 2)
@@ -74,6 +111,11 @@ package struct TIFFValidator {
         return sizes.indices.contains(type) ? sizes[type] : 0
     }
 
+    private func parts(_ tags: [Entry]) throws {
+        try parts(tags, offsets: 273, lengths: 279)
+        try parts(tags, offsets: 324, lengths: 325)
+    }
+
     /// Checks that each strip or tile lies inside the file.
     private func parts(_ tags: [Entry], offsets: Int, lengths: Int) throws {
         guard let offsets = tags.first(where: { $0.tag == offsets }),
@@ -86,5 +128,24 @@ package struct TIFFValidator {
                 throw window.cut
             }
         }
+    }
+}
+
+/// A page of a TIFF: the first that is neither a reduced image nor a mask.
+package struct TIFFPage: Sendable, Hashable {
+    package let number: Int
+    /// Samples of a pixel that are colors, which come first.
+    package let colors: Int
+    /// The index of the sample that is declared as alpha; others beside the colors have no meaning.
+    package let alpha: Int?
+    package let isReduced: Bool
+
+    /// Opens it with its colors and its alpha alone.
+    func open(_ source: CInt) throws -> Image {
+        let image = try Image.open(descriptor: source, pages: .number(number))
+        // libvips has converted the colors of others, such as palettes.
+        guard image.bands > colors, colors == 1 || colors >= 3 else { return image }
+        let isUsual = alpha == colors && image.bands == colors + 1
+        return isUsual ? image : try image.keeping(colors: colors, alpha: alpha.flatMap { $0 < image.bands ? $0 : nil })
     }
 }

@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 /// Parses one JSON text strictly by RFC 8259, in one pass, to a depth of at most `payloadDepthMax`.
 package struct JSONParser {
     package let bytes: [UInt8]
@@ -227,6 +229,11 @@ extension JSONParser {
                 throw syntaxError("has a number with an empty exponent", "write digits after the e")
             }
         }
+        guard position - start <= Limits.payloadNumberBytesMax else {
+            position = start
+            throw syntaxError(
+                "has a number of more than \(Limits.payloadNumberBytesMax) characters", "write it as a string")
+        }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
@@ -259,27 +266,14 @@ extension JSONParser {
                 "has an unterminated string", at: start, "close it with a quote")
         }
         position += 1
-        let text =
-            isEscaped
-            ? String(decoding: JSONStringToken(bytes, start..<position).content, as: UTF8.self)
-            : String(decoding: bytes[start + 1..<position - 1], as: UTF8.self)
-        try rejectCombiningMarks(in: text, at: start)
-        return text
-    }
-
-    /// Rejects long runs of combining marks: comparing strings sorts each run, in time quadratic in its length.
-    private func rejectCombiningMarks(in text: String, at start: Int) throws(PayloadError) {
-        guard text.utf8.count > Limits.payloadMarksMax else { return }
-        var marks = 0
-        for scalar in text.unicodeScalars {
-            let isMark = !scalar.isASCII && scalar.properties.canonicalCombiningClass != .notReordered
-            marks = isMark ? marks + 1 : 0
-            guard marks <= Limits.payloadMarksMax else {
-                throw JSONErrorLocation(bytes: bytes).error(
-                    "has a string with more than \(Limits.payloadMarksMax) combining marks on one character", at: start,
-                    "remove them")
-            }
+        let content =
+            isEscaped ? JSONStringToken(bytes, start..<position).content[...] : bytes[start + 1..<position - 1]
+        guard content.count <= CombiningMarks.runMax || CombiningMarks.areBounded(in: content) else {
+            throw JSONErrorLocation(bytes: bytes).error(
+                "has a string with more than \(CombiningMarks.runMax) combining marks on one character", at: start,
+                "remove them")
         }
+        return String(decoding: content, as: UTF8.self)
     }
 
     private func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "000" : "00") + String(byte, radix: 16) }
@@ -379,6 +373,6 @@ extension PayloadValue {
 extension Limits {
     /// Nesting depth of objects and arrays; APNs payloads have a handful.
     package static let payloadDepthMax = 64
-    /// Combining marks in a row: Unicode's stream-safe format has 30. Comparing strings is quadratic in their number.
-    static let payloadMarksMax = 255
+    /// Characters of a number; a 64-bit one has 20.
+    static let payloadNumberBytesMax = 100
 }

@@ -4,18 +4,17 @@ package enum MediaTypeNames {
     package static let extensions = table([
         (.jpeg, "jpg jpeg jpe jfif"), (.png, "png apng"), (.gif, "gif"), (.webp, "webp"), (.heic, "heic heics"),
         (.heif, "heif heifs hif"), (.avif, "avif avifs"), (.tiff, "tif tiff"), (.bmp, "bmp dib"), (.svg, "svg svgz"),
-        (.icon, "ico cur"), (.photoshop, "psd psb"), (.jpeg2000, "jp2 j2k"), (.jpegXL, "jxl"),
+        (.icon, "ico"), (.jpeg2000, "jp2 j2k"), (.jpegXL, "jxl"),
         (.aiff, "aiff aif"), (.aifc, "aifc"), (.wave, "wav wave waveformaudio"), (.mp3, "mp3"),
         (.mpeg4Audio, "m4a m4b m4r mpeg4audio"), (.aac, "aac adts"), (.mp2, "mp2"), (.ac3, "ac3"),
         (.eac3, "eac3 ec3"), (.amr, "amr"), (.au, "au snd"), (.caf, "caf"), (.flac, "flac"), (.vorbis, "ogg oga"),
         (.opus, "opus"), (.speex, "spx"), (.windowsMediaAudio, "wma"), (.wavPack, "wv"), (.trueAudio, "tta"),
-        (.wave64, "w64"), (.matroskaAudio, "mka"), (.monkeysAudio, "ape"), (.musepack, "mpc"),
-        (.dsf, "dsf"), (.dff, "dff"), (.realAudio, "ra"), (.dts, "dts"), (.midi, "mid midi"),
+        (.wave64, "w64"), (.matroskaAudio, "mka"), (.dts, "dts"), (.midi, "mid midi"),
         (.mpegProgramStream, "mpg mpeg mpe vob"), (.mpeg1Video, "m1v"), (.mpeg2Video, "m2v mpeg2"),
         (.mpeg4, "mp4 mpeg4"), (.avi, "avi"), (.quickTime, "mov qt"), (.m4v, "m4v"), (.threeGPP, "3gp 3gpp"),
         (.threeGPP2, "3g2"), (.webm, "webm"), (.matroska, "mkv"), (.mpegTransportStream, "ts m2ts mts"),
         (.flashVideo, "flv"), (.windowsMedia, "wmv asf"), (.oggVideo, "ogv"), (.mxf, "mxf"), (.digitalVideo, "dv"),
-        (.realMedia, "rm rmvb"), (.flash, "swf"),
+        (.flash, "swf"),
     ])
 
     /// Keywords of Home Assistant that are not used as file extensions.
@@ -33,8 +32,7 @@ package enum MediaTypeNames {
         (.midi, "audio/x-midi"), (.mpeg4, "video/x-mp4 application/mp4"),
         (.avi, "video/avi video/msvideo video/vnd.avi"), (.mpegProgramStream, "video/mpg video/x-mpeg"),
         (.mpeg2Video, "video/mpeg2 video/x-mpeg2"), (.quickTime, "video/mov"), (.matroska, "video/mkv"),
-        (.windowsMedia, "video/x-ms-asf"), (.realMedia, "video/vnd.rn-realvideo"),
-        (.realAudio, "audio/vnd.rn-realaudio"), (.musepack, "audio/musepack"), (.monkeysAudio, "audio/ape"),
+        (.windowsMedia, "video/x-ms-asf"),
     ])
 
     /// UTIs: the eleven of Apple's table, others that iOS accepts, and types that it drops.
@@ -43,7 +41,7 @@ package enum MediaTypeNames {
         (.webp, "org.webmproject.webp public.webp"), (.heic, "public.heic public.heics"),
         (.heif, "public.heif public.heifs"), (.avif, "public.avif"), (.tiff, "public.tiff"),
         (.bmp, "com.microsoft.bmp"), (.svg, "public.svg-image"), (.icon, "com.microsoft.ico"),
-        (.photoshop, "com.adobe.photoshop-image"), (.jpeg2000, "public.jpeg-2000"), (.jpegXL, "public.jpeg-xl"),
+        (.jpeg2000, "public.jpeg-2000"), (.jpegXL, "public.jpeg-xl"),
         (.aiff, "public.aiff-audio"), (.aifc, "public.aifc-audio"), (.wave, "com.microsoft.waveform-audio"),
         (.mp3, "public.mp3"), (.mpeg4Audio, "public.mpeg-4-audio com.apple.m4a-audio"), (.mp2, "public.mp2"),
         (.aac, "public.aac-audio"), (.ac3, "public.ac3-audio"), (.eac3, "public.enhanced-ac3-audio"),

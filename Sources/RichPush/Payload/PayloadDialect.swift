@@ -195,7 +195,7 @@ extension PayloadDialect {
     public static func named(_ name: String) throws -> PayloadDialect {
         let wanted = String(name.lowercased().map { "_.".contains($0) ? "-" : $0 })
         if let dialect = all.first(where: { $0.name == wanted }) { return dialect }
-        let nearest = EditDistance.nearest(to: String(wanted.prefix(40)), of: all.map(\.name))
+        let nearest = EditDistance.nearest(to: String(wanted.unicodeScalars.prefix(40)), of: all.map(\.name))
         let suggestion = nearest.map { ", perhaps \($0)" } ?? ""
         throw PayloadError(
             .requestInvalid,

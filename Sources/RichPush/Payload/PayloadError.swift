@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 /// Why a payload cannot be read or written.
 ///
 /// The server reports it under the same code, as an `AttachPrepError`.
@@ -17,7 +19,7 @@ public struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public init(_ code: Code, _ message: String) {
         self.code = code
-        self.message = message
+        self.message = MessageText.message(message)
     }
 
     public var description: String { "\(code.rawValue): \(message)" }

@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 /// A warning about a payload: what iOS or an app's SDK would do with it, and what to change.
 public struct PayloadWarning: Codable, Sendable, Hashable {
     /// A stable warning code.
@@ -38,6 +40,8 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
         case mediaRemoved = "payload.media_removed"
         /// An optional part that was dropped to fit 4,096 bytes.
         case partDropped = "payload.part_dropped"
+        /// The rewritten payload would be over APNs' 4,096 bytes; it is returned as it was.
+        case notRewritten = "payload.not_rewritten"
     }
 
     /// The effect on the notification.
@@ -64,7 +68,7 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
     public init(_ code: Code, _ message: String, level: Level? = nil) {
         self.code = code
         self.level = level ?? code.level
-        self.message = message
+        self.message = MessageText.message(message)
     }
 
     /// Decodes a warning; a missing `level`, as in output of older versions, becomes the code's default.
@@ -72,7 +76,7 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         code = try values.decode(Code.self, forKey: .code)
         level = try values.decodeIfPresent(Level.self, forKey: .level) ?? code.level
-        message = try values.decode(String.self, forKey: .message)
+        message = MessageText.message(try values.decode(String.self, forKey: .message))
     }
 }
 
@@ -82,7 +86,7 @@ extension PayloadWarning.Code {
         switch self {
         case .mutableContentMissing, .alertMissing, .insecureURL, .typeNotAttachable, .tooLarge, .mediaRemoved: .error
         case .urlMalformed, .extensionMissing, .typeContradicted, .fileNameContradicted, .typeNotShown,
-            .optionInvalid, .addressNotFetched:
+            .optionInvalid, .addressNotFetched, .notRewritten:
             .warning
         case .mutableContentSpelling, .contentExtension, .otherMedia, .optionRemoved, .partDropped: .note
         }

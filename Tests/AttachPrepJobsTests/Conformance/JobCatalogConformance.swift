@@ -169,10 +169,10 @@ enum JobCatalogConformance {
             let id = try await driver.enqueue(.sample())[0]
             let count = Limits.jobLogLinesMax
             try await driver.jobs.append((0..<count).map { line(id, "\($0)") })
-            try await driver.jobs.append([line(id, String(repeating: "x", count: Limits.jobLogCharactersMax + 9))])
+            try await driver.jobs.append([line(id, String(repeating: "x", count: Limits.jobLogBytesMax + 9))])
             let log = try await driver.jobs.log(of: id)
             #expect(log.count == count && log.first?.text == "1")
-            #expect(log.last?.text.count == Limits.jobLogCharactersMax)
+            #expect(log.last?.text == String(repeating: "x", count: Limits.jobLogBytesMax) + "…")
         },
         Behavior("Log lines are removed with their job") { driver in
             let id = try await driver.ended(.failed(.rejected(.mediaCorrupt)))

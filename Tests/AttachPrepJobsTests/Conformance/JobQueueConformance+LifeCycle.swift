@@ -17,52 +17,6 @@ extension JobQueueConformance {
                 #expect(try await driver.claim().isEmpty)
             }
         },
-        Behavior("A partial result and its webhook stay with the job when its worker is lost, until it ends") {
-            driver in
-            let id = try await driver.enqueue(.sample())[0]
-            let first = try await driver.claimOne()
-            let media = MediaID.make()
-            var partial = Manifest.sample()
-            partial.isPartial = true
-            let isReported = try await driver.jobs.report(
-                first.lease, partial: partial, media, notice: .sample("https://hooks.example/"))
-            #expect(isReported)
-            let running = try await driver.job(id)
-            #expect(running.state == .running && running.partial == partial && running.result == nil)
-            #expect(try await driver.jobs.extend([first.lease], by: .seconds(15)) == [id: .held])
-            driver.clock.advance(16)
-            let second = try await driver.claimOne()
-            #expect(second.job.partial == partial && second.job.media == media)
-            let isLate = try await driver.jobs.report(first.lease, partial: .sample(), .make(), notice: nil)
-            #expect(!isLate)
-            #expect(try await driver.jobs.postpone(second.lease, until: driver.clock.now, error: .sample()))
-            #expect(try await driver.job(id).partial == partial)
-            let third = try await driver.claimOne()
-            let final = MediaID.make()
-            #expect(try await driver.jobs.finish(third.lease, .succeeded(.sample(), final), notice: nil))
-            let ended = try await driver.job(id)
-            #expect(ended.partial == nil && ended.result == .sample() && ended.media == final)
-            #expect(try await driver.jobs.webhooks(WebhookFilter(job: id), after: nil, limit: 9).webhooks.count == 1)
-        },
-        Behavior("A cancelled job has no partial result") { driver in
-            let id = try await driver.enqueue(.sample())[0]
-            let claimed = try await driver.claimOne()
-            _ = try await driver.jobs.report(claimed.lease, partial: .sample(), .make(), notice: nil)
-            _ = try await driver.jobs.postpone(claimed.lease, until: driver.clock.now + 60, error: .sample())
-            let job = try await driver.jobs.cancel(id)
-            #expect(job.state == .cancelled && job.partial == nil && job.result == nil)
-        },
-        Behavior("Jobs that wait for their source do not count for the limit of their host") { driver in
-            _ = try await driver.enqueue(.sample(), .sample(), .sample(), .sample(host: "other.example"))
-            #expect(try await driver.claim(1, hostLimit: 1).count == 1)
-            let waiting = HostLimit(1, waiting: ["cdn.example": 1])
-            try await pollUntil("the second job of the host is claimed") {
-                let jobs = try await driver.jobs.claim(2, by: "worker", lease: .seconds(15), hostLimit: waiting)
-                return jobs.contains { $0.request.source.contains("cdn.example") }
-            }
-            let hosts = try await driver.jobs.list(JobFilter(states: [.running]), after: nil, limit: 9).jobs
-            #expect(hosts.count { $0.request.source.contains("cdn.example") } == 2)
-        },
         Behavior("An expired lease is lost, and its job can be claimed after a delay") { driver in
             let id = try await driver.enqueue(.sample())[0]
             let first = try await driver.claimOne()

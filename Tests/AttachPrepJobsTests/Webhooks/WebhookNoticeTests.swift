@@ -44,6 +44,18 @@ struct WebhookNoticeTests {
         #expect(!notice.body.contains("s3cr3t"))
     }
 
+    @Test(arguments: [1, 100, 2_000]) func `A webhook is always below the limit of a request`(count: Int) throws {
+        var manifest = Manifest.rejected(.mediaCorrupt)
+        let long = String(repeating: "x", count: 60_000)
+        manifest.warnings = (0..<count).map { _ in PreparationWarning(.mediaRepaired, String(long.prefix(400))) }
+        manifest.reasons = [long]
+        manifest.source.finalURL = "https://cdn.example/\(long)"
+        let notice = try #require(self.notice(.failed(manifest)))
+        #expect(notice.body.utf8.count <= Limits.httpRequestBodyBytesMax)
+        let body = try #require(try JSONSerialization.jsonObject(with: Data(notice.body.utf8)) as? [String: Any])
+        #expect(((body["data"] as? [String: Any])?["error"] as? [String: Any])?["code"] as? String == "media.corrupt")
+    }
+
     // Issue 19, item 7.
     @Test func `A webhook describes its job by the id from the submission's response`() throws {
         let job = claimed("https://hooks.example/")

@@ -48,19 +48,13 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
         try await available().enqueue(submissions, idempotency: idempotency)
     }
 
-    func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: HostLimit) async throws -> [ClaimedJob] {
+    func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob] {
         let losses = state.withLock { $0.losses }
         return try await available().claim(count, by: worker, lease: lease, hostLimit: hostLimit).map { job in
             var job = job
             job.losses = losses ?? job.losses
             return job
         }
-    }
-
-    func report(
-        _ lease: JobLease, partial: Manifest, _ media: MediaID, notice: WebhookNotice?
-    ) async throws -> Bool {
-        try await available().report(lease, partial: partial, media, notice: notice)
     }
 
     func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool {

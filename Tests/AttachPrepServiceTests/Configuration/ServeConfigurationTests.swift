@@ -70,7 +70,6 @@ struct ServeConfigurationTests {
                 "ATTACHPREP_MEDIA_SLOTS": "3",
                 "ATTACHPREP_REQUIRE_SANDBOX": "true", "ATTACHPREP_HTTPS_ONLY": "1",
                 "ATTACHPREP_ALLOW_PRIVATE_NETWORK": "yes", "ATTACHPREP_CA_FILE": "/etc/passwd",
-                "ATTACHPREP_NETRC_FILE": "/dev/null",
                 "ATTACHPREP_PROXY": "http://p",
                 "ATTACHPREP_RESOLVE": "a:1:127.0.0.1",
             ])
@@ -90,7 +89,6 @@ struct ServeConfigurationTests {
         #expect(preparer.requestsInFlight == 4 && preparer.mediaSlots == 3 && preparer.requiresSandbox)
         #expect(preparer.download.httpsOnly && preparer.download.allowsPrivateNetwork)
         #expect(preparer.download.certificateAuthorityFile == "/etc/passwd" && preparer.download.proxy == "http://p")
-        #expect(preparer.download.netrcFile == "/dev/null")
         #expect(preparer.download.resolveOverrides == ["a:1:127.0.0.1"])
     }
 
@@ -163,7 +161,7 @@ struct ServeConfigurationTests {
         (.mediaQuota, "1MB"), (.maxQueue, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.concurrency, "0"),
         (.perHost, "0"),
         (.mediaSlots, "two"), (.requireSandbox, "perhaps"), (.caFile, "/nowhere/ca.pem"),
-        (.netrcFile, "/nowhere/netrc"), (.proxy, "ftp://proxy"),
+        (.proxy, "ftp://proxy"),
         (.requestsPerSecond, "-1"), (.connections, "0"),
     ])
     func `An invalid setting is reported by its flag or variable`(setting: Setting, text: String) throws {

@@ -54,27 +54,6 @@ import Testing
         try await expectEnded(script)
     }
 
-    @Test(arguments: [
-        "{'bytes': 5, 'duration': 1, 'format': '', 'omissions': []}",
-        "{'bytes': -1, 'duration': 1, 'format': '', 'omissions': []}",
-    ])
-    func `A joined movie of another size than reported is rejected`(media: String) async throws {
-        // The last descriptor, an existing picture, has another size.
-        try await expectEnded(
-            "receive(); reply(1, {'answer': {'joined': {'_0': \(media)}}}); pause()",
-            .join(JoinRequest(tracks: [], seconds: 1, isTail: false, bytesMax: 9)))
-    }
-
-    @Test(arguments: [
-        "{'links': [{'property': 'og:image', 'url': 'a'}] * 65}", "{'links': [{'property': 'og:image', 'url': ''}]}",
-        "{'links': [{'property': 'og:image', 'url': 'a' * 8193}]}", "{'links': [{'property': 'x', 'url': 'a'}]}",
-        "{'links': [{'property': 'og:image', 'url': 'a\\nb'}]}", "{'base': '\\x07', 'links': []}",
-    ])
-    func `Links of a page over the limits are rejected`(links: String) async throws {
-        try await expectEnded(
-            "receive(); reply(1, {'answer': {'page': {'_0': \(links)}}}); pause()", .readPage(PageRequest(bytes: 9)))
-    }
-
     @Test func `An answer with another call's number is rejected`() async throws {
         for number in ["0", "2", "-1", "9223372036854775807"] {
             try await expectEnded("receive(); reply(\(number), described); pause()")

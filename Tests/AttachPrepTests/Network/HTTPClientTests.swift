@@ -1,5 +1,6 @@
 import Foundation
 import RichPush
+import SafeArithmetic
 import TestSupport
 import Testing
 

@@ -54,6 +54,23 @@ struct PayloadRewriterTests {
         #expect(text.contains(#"\"e\":1"#) && text.contains(#"\"e\":2"#) && !text.contains("c.example"))
     }
 
+    private static func payload(bytes: Int) -> String {
+        let empty = #"{"aps":{"alert":"","mutable-content":1},"attach":"https://c.example/a.jpg"}"#
+        let alert = String(repeating: "a", count: bytes - empty.utf8.count)
+        return empty.replacing(#""alert":"""#, with: #""alert":"\#(alert)""#)
+    }
+
+    @Test func `A payload that only fits with its own URLs is returned as it was, with a warning`() async throws {
+        let payload = Self.payload(bytes: 4_096)
+        let (text, result, sources) = try await rewritten(payload)
+        #expect(text == payload && result.isComplete && sources.count == 1)
+        #expect(result.warnings.map(\.code) == [.notRewritten] && result.manifests.count == 1)
+    }
+
+    @Test func `A payload that is over the limit itself cannot be rewritten`() async throws {
+        await #expect(throws: AttachPrepError.self) { try await rewritten(Self.payload(bytes: 4_097)) }
+    }
+
     @Test func `A sandbox message without media stays unchanged`() async throws {
         let sandbox = #""APNS_SANDBOX":"{\"aps\":{\"alert\":\"a\"}}""#
         let (text, _, sources) = try await rewritten(

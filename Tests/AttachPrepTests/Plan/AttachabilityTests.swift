@@ -44,7 +44,6 @@ struct AttachabilityTests {
         Case(format: .wave, audio: ["adpcm_ms"], expected: .wave),
         Case(format: .wave, audio: ["adpcm_yamaha"], expected: nil),
         Case(format: .wave, audio: ["adpcm_g726"], expected: nil),
-        Case(format: .wave, audio: ["truespeech"], expected: nil),
         Case(format: .aiff, audio: ["pcm_s16be"], expected: .aiff),
         Case(format: .mp3, audio: ["mp3"], expected: .mp3),
         Case(format: .mpeg4Audio, audio: ["aac"], expected: .mpeg4Audio),

@@ -23,7 +23,7 @@ struct AttachmentRequestTests {
              "options": {"crop": {"x": 0.25, "y": 0, "width": 0.5, "height": 1}, "thumbnailTime": 3.0,
                          "thumbnailHidden": null, "thumbnailSize": {"width": 300, "height": 200},
                          "thumbnailFit": "cover", "animation": "gif", "bakeRotation": false},
-             "rendition": "original", "oversize": "reject", "unsupported": "reject", "budget": 12, "wait": 5, "clip": 8,
+             "rendition": "original", "oversize": "reject", "unsupported": "reject", "budget": 12,
              "maxBytes": 5000, "network": null, "deviceBudget": 30, "headers": {"Authorization": "Bearer x"},
              "callbackURL": null, "priority": "normal", "notBefore": null}
             """)
@@ -31,7 +31,7 @@ struct AttachmentRequestTests {
         #expect(request.options.thumbnailTime == .at(3) && request.options.thumbnailHeight == 200)
         #expect(request.options.thumbnailFit == .cover && request.oversize == .reject)
         #expect(request.unsupported == .reject && request.bytesMax == 5000)
-        #expect(request.budgetSeconds == 12 && request.waitSeconds == 5 && request.clipSeconds == 8)
+        #expect(request.budgetSeconds == 12)
         #expect(request.headers == ["Authorization": "Bearer x"])
     }
 
@@ -200,9 +200,8 @@ struct RequestIdentityTests {
         return try RequestIdentity(request, localState: state)
     }
 
-    @Test func `The budget and the wait change neither the id nor the digest`() throws {
+    @Test func `The budget changes neither the id nor the digest`() throws {
         #expect(try identity { _ in } == identity { $0.budgetSeconds = 3 })
-        #expect(try identity { _ in } == identity { $0.waitSeconds = 3 })
     }
 
     @Test func `The id of a request with default options is the same in every version`() throws {

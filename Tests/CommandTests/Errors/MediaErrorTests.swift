@@ -34,6 +34,24 @@ import Testing
         try await expectRejection("media.unrecognized", of: Data(text.utf8))
     }
 
+    @Test(arguments: [
+        ("list.m3u8", "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\na.ts\n", "The source is a playlist (M3U or M3U8)"),
+        ("page.html", "<!doctype html><html><head><meta property=og:image content=/a.png>", "The source is a web page"),
+    ])
+    func `A playlist and a web page are rejected with what to give, as a URL and as a file`(
+        name: String, text: String, sentence: String
+    ) async throws {
+        server.serve("/\(name)", .body(Data(text.utf8), type: "text/plain"))
+        for source in [server.url("/\(name)"), try bench.folder.write(text, to: name)] {
+            let manifest = try await bench.prepare(source)
+            bench.expect(manifest, rejectedAs: "media.unrecognized")
+            let message = try #require(manifest.error?.message)
+            #expect(message.hasPrefix(sentence) && message.contains("; give the URL of "), "\(message)")
+        }
+        // Nothing that it names is requested.
+        #expect(server.requests.map(\.path) == ["/\(name)"])
+    }
+
     @Test func `An archive is media.unrecognized`() async throws {
         try await expectRejection("media.unrecognized", of: HandmadeMedia.zip)
     }
@@ -43,7 +61,7 @@ import Testing
         try await expectRejection("media.unrecognized", of: noise)
     }
 
-    @Test(arguments: ["<!DOCTYPE html><html><body>", #"{"error": ["#, "Please sign in. "])
+    @Test(arguments: ["<!DOCTYPE html><html><body>", "#EXTM3U\n#EXTINF:4,\n", #"{"error": ["#, "Please sign in. "])
     func `A text that never ends is rejected after its first kilobytes`(beginning: String) async throws {
         let page = Data(beginning.utf8) + Data(repeatElement(Array("lorem ipsum ".utf8), count: 800).joined())
         let never = LoopbackGate()

@@ -76,13 +76,8 @@ import Testing
         try await hostile.run(WaveletShapes.all)
     }
 
-    @Test func `Old audio and movie formats with extreme values take bounded memory`() async throws {
-        // One of 8,000 x 4,000 pixels is encoded in 4K, with the decoder's and x264's frames in memory.
-        try await hostile.run(LegacyShapes.audio + LegacyShapes.movies, memoryMax: 600_000)
-    }
-
-    @Test func `Icons and Photoshop documents with extreme values take bounded memory`() async throws {
-        try await hostile.run(LegacyShapes.images)
+    @Test func `Icons with extreme values take bounded memory`() async throws {
+        try await hostile.run(IconShapes.all)
     }
 
     @Test func `Drawings that are slow or large to draw end in time`() async throws {

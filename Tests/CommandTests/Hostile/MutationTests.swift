@@ -203,10 +203,10 @@ struct MutationRun: Sendable {
 enum MutationSeeds {
     static func all() throws -> [(name: String, bytes: [UInt8])] {
         let samples = try FileManager.default.contentsOfDirectory(atPath: SourceTree.path("samples/media")).sorted()
-            .filter { !["empty.png", "truncated.jpg", "tune.mid", "picture.jpg", "clock.m3u8"].contains($0) }
+            .filter { !["empty.png", "truncated.jpg", "tune.mid", "picture.jpg"].contains($0) }
         let files = samples.map { ($0, URL(filePath: SourceTree.sample($0))) }
         let made = try generated.map { ($0.name, try movie($0.name, $0.arguments)) } + stills()
-        return try (files + made).map { (name: $0.0, bytes: [UInt8](try Data(contentsOf: $0.1))) } + LegacyMedia.all
+        return try (files + made).map { (name: $0.0, bytes: [UInt8](try Data(contentsOf: $0.1))) }
     }
 
     /// One second, 96 x 64 pixels, with a tone.
@@ -235,8 +235,8 @@ enum MutationSeeds {
         ("adpcm.wav", "-vn -c:a adpcm_ms"), ("sun.au", "-vn"), ("pack.wv", "-vn -c:a wavpack"),
         ("true.tta", "-vn -c:a tta"), ("wave.w64", "-vn"), ("speech.spx", "-vn -c:a libspeex -ar 16000"),
         ("bare.mp3", "-vn -c:a libmp3lame -write_xing 0 -id3v2_version 0"),
-        ("latm.ts", "-vn -c:a aac -mpegts_flags latm"), ("real.rm", "-s 96x80 -c:v rv20 -c:a ac3"),
-        ("video1.avi", "-c:v msvideo1 -c:a adpcm_ima_wav"), ("compact.avi", "-t 0.3 -c:v cinepak -an"),
+        ("latm.ts", "-vn -c:a aac -mpegts_flags latm"),
+        ("quick.wav", "-vn -c:a adpcm_ima_wav"),
     ]
 
     private static func stills() throws -> [(String, URL)] {

@@ -61,7 +61,7 @@ import Testing
         let seen = try await batch(PseudoTerminal(columns: 40), output: bench.folder.path("rows"))
         #expect(seen.contains("\u{1B}[31m1 rejected\u{1B}[0m"))
         let text = String(decoding: try bench.folder.bytes(of: "rows"), as: UTF8.self)
-        #expect(text.contains(names[1] + " ") && text.contains("check that the URL leads to the file."))
+        #expect(text.contains(names[1] + " ") && text.contains("give the URL of the file itself."))
         #expect(!text.contains("\u{1B}") && !text.contains("…"))
     }
 

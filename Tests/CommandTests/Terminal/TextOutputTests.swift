@@ -54,8 +54,8 @@ import Testing
             try await text(CommandBench.url("picture.jpg")) == """
                 http://server/picture.jpg  rejected
                   error      media.unrecognized
-                  why        The source is text/html, not an image, audio or movie file; check that the URL leads to \
-                the file.
+                  why        The source is a web page (HTML), not an image, audio or movie file; give the URL of the \
+                file itself.
                   time       T
 
                 """)

@@ -97,12 +97,6 @@ enum AnimationFixture {
         bytes.replaceSubrange(8..<12, with: Array("avis".utf8))
         return try GeneratedMedia.file("moving.avif", bytes: bytes).path
     }
-    /// Lossless from a GIF of whole frames, by libjxl's cjxl, which composes others wrongly and writes endless loops.
-    static func jpegXL() throws -> String {
-        let path = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString).jxl").path
-        try GeneratedMedia.run("cjxl", [gif(["-gifflags", "0"]), path, "-d", "0", "--quiet"])
-        return path
-    }
     /// Noise, which does not compress.
     static func noise(count: Int = 5, side: Int = 24) throws -> String {
         try GeneratedMedia.file(

@@ -23,7 +23,7 @@ struct IdentificationTests {
     static let samples: [(String, MediaFormat)] = [
         ("grid.jpg", .jpeg), ("grid.png", .png), ("grid.gif", .gif), ("grid.webp", .webp), ("grid.heic", .heic),
         ("grid.avif", .avif), ("grid.tiff", .tiff), ("grid.bmp", .bmp), ("grid.jxl", .jpegXL),
-        ("grid.jp2", .jpeg2000), ("grid.psd", .photoshop), ("grid.ico", .icon), ("arrow.svg", .svg),
+        ("grid.jp2", .jpeg2000), ("grid.ico", .icon), ("arrow.svg", .svg),
         ("tone.aiff", .aiff), ("tone.wav", .wave),
         ("tone.m4a", .mpeg4Audio), ("tone.caf", .caf), ("tone.flac", .flac), ("tone.ogg", .vorbis),
         ("tone.opus", .opus), ("clock.mp4", .mpeg4), ("clock.mov", .quickTime), ("clock.m4v", .m4v),
@@ -37,19 +37,33 @@ struct IdentificationTests {
         #expect(try identify(Array(bytes.prefix(Limits.identifyBytesFirst)), isComplete: false) == format)
     }
 
-    @Test(arguments: [
-        ("tone.dsf", MediaFormat.dsf), ("tone.dff", .dff), ("silence.ape", .monkeysAudio), ("silence-7.mpc", .musepack),
-        ("silence-8.mpc", .musepack), ("noise-144.ra", .realAudio), ("noise-288.ra", .realAudio),
-        ("noise-cook.rm", .realMedia), ("red.psd", .photoshop), ("runs.avi", .avi),
-    ])
-    func `Old formats are identified by their first bytes`(name: String, format: MediaFormat) throws {
-        #expect(try identify(LegacyMedia.bytes(name), isComplete: false) == format)
-    }
+    private typealias Bytes = MediaBytes
+    private static let rest = Bytes.zeros(100)
 
-    @Test func `Monkey's Audio and Musepack are identified behind an ID3 tag`() throws {
-        let tag: [UInt8] = Array("ID3".utf8) + [3, 0, 0, 0, 0, 0, 10] + [UInt8](repeating: 0, count: 10)
-        #expect(try identify(tag + LegacyMedia.bytes("silence.ape")) == .monkeysAudio)
-        #expect(try identify(tag + LegacyMedia.bytes("silence-7.mpc")) == .musepack)
+    private static let undecoded: [(type: String, bytes: [UInt8])] = [
+        (
+            "image/vnd.adobe.photoshop",
+            Bytes.text("8BPS") ++ [0, 1] ++ Bytes.zeros(6) ++ [0, 3] ++ Bytes.bigEndian(3, 4) ++ Bytes.bigEndian(4, 4)
+                ++ [0, 8, 0, 3] ++ rest
+        ),
+        (
+            "image/x-win-bitmap",
+            [0, 0, 2, 0, 1, 0, 32, 32, 0, 0, 0, 0, 0, 0] ++ Bytes.littleEndian(40, 4) ++ Bytes.littleEndian(22, 4)
+                ++ Bytes.littleEndian(40, 4) ++ rest
+        ),
+        ("audio/x-ape", Bytes.text("MAC ") ++ Bytes.littleEndian(3_990, 2) ++ [0, 0, 52, 0, 0, 0] ++ rest),
+        ("audio/x-musepack", Bytes.text("MP+\u{7}") ++ rest), ("audio/x-musepack", Bytes.text("MPCKSH") ++ rest),
+        ("audio/x-dsf", Bytes.text("DSD ") ++ Bytes.littleEndian(28, 8) ++ rest),
+        ("audio/x-dff", Bytes.text("FRM8") ++ Bytes.bigEndian(200, 8) ++ Bytes.text("DSD FVER") ++ rest),
+        ("audio/x-pn-realaudio", Bytes.text(".ra") ++ [0xFD, 0, 5] ++ rest),
+        ("application/vnd.rn-realmedia", Bytes.text(".RMF") ++ [0, 0, 0, 18, 0, 0] ++ rest),
+    ]
+
+    @Test(arguments: undecoded.indices)
+    func `Formats without a decoder are unsupported, and the error names them`(index: Int) throws {
+        let (type, bytes) = Self.undecoded[index]
+        let error = #expect(throws: AttachPrepError.self) { try identify(bytes) }
+        #expect(error?.code == .mediaUnsupported && error?.message.contains(type) == true, "\(type): \(error as Any)")
     }
 
     @Test(arguments: [
@@ -65,12 +79,65 @@ struct IdentificationTests {
     }
 
     @Test(arguments: [
+        "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=800000\nlow.m3u8\n", "#EXTM3U\r\n#EXTINF:9,Song\r\nsong.mp3\r\n",
+        "\u{FEFF}#EXTM3U\n", "\n\n #EXTM3U\n#EXTINF:1,\na.ts\n",
+    ])
+    func `A playlist is rejected with what it is and what to give`(text: String) {
+        let error = #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8), isComplete: false) }
+        #expect(error?.code == .mediaUnrecognized && error?.isRetryable == false)
+        #expect(
+            error?.message == "The source is a playlist (M3U or M3U8), which only lists other files; give the URL of "
+                + "an image, audio or movie file, such as an MP4 of the stream.")
+    }
+
+    @Test(arguments: [
+        "<!DOCTYPE html><html><head><title>Sign in</title></head>", "\u{FEFF}\n <HTML lang=en><body>",
+        "<meta charset=utf-8><meta property=og:image content=a.png>",
+        "<?xml version=\"1.0\"?><!DOCTYPE html><html xmlns=\"http://www.w3.org/1999/xhtml\">",
+    ])
+    func `A web page is rejected with what it is and what to give`(text: String) {
+        let error = #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8), isComplete: false) }
+        #expect(error?.code == .mediaUnrecognized && error?.isRetryable == false)
+        #expect(
+            error?.message == "The source is a web page (HTML), not an image, audio or movie file; give the URL of the "
+                + "file itself.")
+    }
+
+    @Test(arguments: [
         "FWS\u{9}", "\u{1F}\u{7}\u{0}\u{3F}",
         "MThd\u{0}\u{0}\u{0}\u{6}\u{0}\u{1}\u{0}\u{1}\u{0}`",
     ])
     func `Known media formats that cannot be decoded are unsupported`(text: String) {
         let error = #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8)) }
         #expect(error?.code == .mediaUnsupported)
+    }
+
+    private static let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>"
+
+    @Test(arguments: [
+        svg, "\u{FEFF}\(svg)", "\n\t \(svg)", "<?xml version=\"1.0\"?>\n<!-- a <html> -->\n\(svg)",
+        "<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"svg11.dtd\" [<!ENTITY a \"b>\">]>\(svg)",
+        "<s:svg xmlns:s=\"\"/>",
+        "<!-- \(String(repeating: "License. ", count: 5_000))-->\(svg)",
+    ])
+    func `An SVG is identified by its root element, whatever precedes it`(text: String) throws {
+        let bytes = Array(text.utf8)
+        #expect(try identify(bytes) == .svg)
+        // Too few bytes do not decide.
+        let first = Array(bytes.prefix(Limits.identifyBytesFirst))
+        if first.count < bytes.count { #expect(try identify(first, isComplete: false) == nil) }
+    }
+
+    @Test func `An SVG in UTF-16 is identified, with and without a byte order mark`() throws {
+        for order in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian] {
+            let bytes = try Array(#require(Self.svg.data(using: order)))
+            #expect(try identify(bytes) == .svg)
+        }
+    }
+
+    @Test(arguments: ["<html><svg/></html>", "<!-- svg --><p>", "<svgz/>", "<rss version='2.0'/>"])
+    func `Markup with another root element is no SVG`(text: String) {
+        #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8)) }
     }
 
     @Test func `A Lottie animation and a sticker of Telegram say what to send instead`() {

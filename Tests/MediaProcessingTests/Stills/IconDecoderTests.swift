@@ -20,28 +20,27 @@ import Testing
     }
 
     /// Two rows of two pixels: blue and green above, red and transparent below.
-    private static let small = LegacyMedia.iconBitmap(
+    private static let small = IconFile.bitmap(
         width: 2, height: 2,
         pixels: [0, 0, 255, 0, 0, 0, 0, 0, /* above: */ 255, 0, 0, 0, 255, 0, 0, 0],
         mask: [0b0100_0000, 0, 0, 0, 0, 0, 0, 0])
 
-    @Test(arguments: [1, 2] as [UInt8])
-    func `The mask of an icon and of a cursor becomes its alpha`(type: UInt8) throws {
-        let pixels = try image(LegacyMedia.icon([(2, 2, Self.small)], type: type)).pixels()
+    @Test func `The mask of an icon becomes its alpha`() throws {
+        let pixels = try image(IconFile.icon([(2, 2, Self.small)])).pixels()
         #expect(pixels == [0, 0, 255, 255, 0, 255, 0, 255, 255, 0, 0, 255, 0, 0, 0, 0])
     }
 
     @Test func `An image of 32 bits keeps its own alpha, and may lack a mask`() throws {
-        let bitmap = LegacyMedia.iconBitmap(width: 1, height: 1, depth: 32, pixels: [30, 20, 10, 128], mask: [])
-        #expect(try image(LegacyMedia.icon([(1, 1, bitmap)])).pixels() == [10, 20, 30, 128])
-        let masked = LegacyMedia.iconBitmap(
+        let bitmap = IconFile.bitmap(width: 1, height: 1, depth: 32, pixels: [30, 20, 10, 128], mask: [])
+        #expect(try image(IconFile.icon([(1, 1, bitmap)])).pixels() == [10, 20, 30, 128])
+        let masked = IconFile.bitmap(
             width: 2, height: 1, depth: 32, pixels: [30, 20, 10, 0, 3, 2, 1, 0], mask: [0b0100_0000, 0, 0, 0])
-        #expect(try image(LegacyMedia.icon([(2, 1, masked)])).pixels() == [10, 20, 30, 255, 1, 2, 3, 0])
+        #expect(try image(IconFile.icon([(2, 1, masked)])).pixels() == [10, 20, 30, 255, 1, 2, 3, 0])
     }
 
     @Test func `The largest image is used, also where it is a PNG`() throws {
         let png = try [UInt8](Data(contentsOf: URL(filePath: StillFixture.sample("grid.png"))))
-        let both = LegacyMedia.icon([(2, 2, Self.small), (0, 0, png)])
+        let both = IconFile.icon([(2, 2, Self.small), (0, 0, png)])
         #expect(try image(both).width == 800)
         let file = try GeneratedMedia.file("both.ico", bytes: both)
         let still = try RenderedStill(file.path, format: .icon, reencodes: true)
@@ -58,7 +57,7 @@ import Testing
     }
 
     @Test func `A truncated icon is corrupt, wherever it ends`() {
-        let bytes = LegacyMedia.icon([(2, 2, Self.small)])
+        let bytes = IconFile.icon([(2, 2, Self.small)])
         for count in 6..<bytes.count { #expect(code(Array(bytes.prefix(count))) == .mediaCorrupt, "\(count)") }
     }
 
@@ -67,7 +66,7 @@ import Testing
         var broken = png
         broken.replaceSubrange(png.count / 2..<png.count / 2 + 200, with: repeatElement(0xA5, count: 200))
         for damaged in [Array(png.dropLast(16)), broken] {
-            let file = try GeneratedMedia.file("a.ico", bytes: LegacyMedia.icon([(0, 0, damaged)]))
+            let file = try GeneratedMedia.file("a.ico", bytes: IconFile.icon([(0, 0, damaged)]))
             let error = #expect(throws: AttachPrepError.self) { try RenderedStill(file.path, format: .icon) }
             #expect(error?.code == .mediaCorrupt)
         }

@@ -50,8 +50,8 @@ struct SyntheticHEIF {
 
     static func imir(_ axis: UInt8) -> [UInt8] { MediaBytes.box("imir", [axis]) }
 
-    static func nclx(matrix: Int, isFullRange: Bool) -> [UInt8] {
-        let numbers = [1, 13, matrix].flatMap { MediaBytes.bigEndian($0, 2) }
+    static func nclx(primaries: Int = 1, transfer: Int = 13, matrix: Int, isFullRange: Bool) -> [UInt8] {
+        let numbers = [primaries, transfer, matrix].flatMap { MediaBytes.bigEndian($0, 2) }
         return MediaBytes.box("colr", MediaBytes.text("nclx") + numbers + [isFullRange ? 0x80 : 0])
     }
 

@@ -79,28 +79,6 @@ import Testing
         #expect(try await page.evaluate("originalVerdict(\(manifest)).isShown") == .bool(isShown), "\(manifest)")
     }
 
-    @Test func `The partial result of a job is shown while the job waits for its source, and afterwards`() async throws
-    {
-        let bench = try await DashboardBench()
-        let id = try await bench.submit(
-            "/clip.mp4", #", "fallbacks": ["\#(bench.origin.url("/grid.jpg"))"], "partial": true, "wait": 60"#)
-        let list = try await bench.open("/?view=jobs")
-        try await list.shows("partial: JPEG", in: ".rows .cell-result")
-        try await list.wait(until: "document.querySelector('.rows .cell-picture img')?.naturalWidth > 0")
-        let page = try await bench.open("/?job=\(id)")
-        try await page.shows("partial result", in: ".job-head")
-        try await page.shows("grid.jpg", in: ".partial-result")
-        try await page.shows("after the job was created", in: ".partial-result")
-        try await page.wait(until: "document.querySelector('.partial-result img')?.naturalWidth > 0")
-        try await page.wait(until: "document.querySelector('canvas[data-drawn]')")
-        bench.origin.serve("/clip.mp4", .body(try Data(contentsOf: URL(filePath: SourceTree.sample("clock.mp4")))))
-        try await page.shows("Replaced it", in: ".partial-result")
-        try await page.wait(until: "document.querySelector('.partial-result img')?.naturalWidth > 0")
-        try await page.wait(until: "document.querySelector('.notification-media video')?.readyState > 0")
-        #expect(try await page.evaluate("document.querySelector('.job-head .badge.warn') === null").isTrue)
-        #expect(page.issues.isEmpty, "\(page.issues)")
-    }
-
     @Test func `Times by stage add up to the total, or a note explains the difference`() async throws {
         let bench = try await DashboardBench()
         let page = try await bench.open()

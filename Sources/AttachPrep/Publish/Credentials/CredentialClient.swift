@@ -130,7 +130,7 @@ struct CredentialDocument: Decodable, Sendable {
     /// - Throws: `publish.denied` for anything else than such a document.
     init(_ bytes: [UInt8], from service: String) throws(AttachPrepError) {
         do {
-            self = try JSONDecoder().decode(CredentialDocument.self, from: Data(bytes))
+            self = try ForeignJSON.decode(CredentialDocument.self, from: bytes)
         } catch {
             // The decoder's error may quote the document.
             throw CredentialError.invalid(service, "its response is not a JSON document with credentials")

@@ -37,7 +37,7 @@ struct ColorMatrix {
         light = curves.flatMap { curve in
             (lowest...highest).map { Int32(clamping: (curve[max(0, min(255, $0))] * Double(Self.lightMax)).rounded()) }
         }
-        mix = (profile.map(Self.toSRGB) ?? [1, 0, 0, 0, 1, 0, 0, 0, 1]).map {
+        mix = (profile.map { Self.rowsToSRGB($0.primaries).flatMap { $0 } } ?? [1, 0, 0, 0, 1, 0, 0, 0, 1]).map {
             Int32(clamping: (max(-4, min(4, $0)) * Double(1 << Self.lightBits)).rounded())
         }
         bytes = (0...Self.lightMax).map { UInt8((Self.coded(Double($0) / Double(Self.lightMax)) * 255).rounded()) }
@@ -53,7 +53,7 @@ struct ColorMatrix {
         coded <= 0.04045 ? coded / 12.92 : pow((coded + 0.055) / 1.055, 2.4)
     }
 
-    private static func coded(_ linear: Double) -> Double {
+    static func coded(_ linear: Double) -> Double {
         linear <= 0.0031308 ? linear * 12.92 : 1.055 * pow(linear, 1 / 2.4) - 0.055
     }
 
@@ -62,10 +62,11 @@ struct ColorMatrix {
         [3.1338561, -1.6168667, -0.4906146], [-0.9787684, 1.9161415, 0.0334540], [0.0719453, -0.2289914, 1.4052427],
     ]
 
-    private static func toSRGB(_ profile: MatrixProfile) -> [Double] {
-        fromXYZ.flatMap { row in
-            profile.primaries.map { primary in zip(row, primary).reduce(0) { $0 + $1.0 * $1.1 } }
-        }
+    /// The factors of a source's red, green and blue light in sRGB's red, green and blue.
+    ///
+    /// - Parameter primaries: Columns of XYZ under D50: red, green, blue.
+    static func rowsToSRGB(_ primaries: [[Double]]) -> [[Double]] {
+        fromXYZ.map { row in primaries.map { primary in zip(row, primary).reduce(0) { $0 + $1.0 * $1.1 } } }
     }
 
     /// Returns the converted components, with the same sizes.

@@ -9,6 +9,8 @@ struct PlanarImage {
     let planes: [JPEGPlane]
     /// The rotation that makes it upright.
     let orientation: Orientation
+    /// Whether it has half the size of its source, for want of memory.
+    var isHalved = false
 
     /// Width in pixels, as displayed.
     var width: Int { orientation.swapsSides ? planes[0].height : planes[0].width }
@@ -39,7 +41,7 @@ struct PlanarImage {
     }
 
     /// Interleaved RGB; each chroma sample is used for all pixels it covers. JFIF 1.02, "Conversion to and from RGB".
-    private func rgb() -> [UInt8] {
+    func rgb() -> [UInt8] {
         guard planes.count == 3 else { return planes[0].samples.flatMap { repeatElement($0, count: 3) } }
         let (luma, blue, red) = (planes[0], planes[1], planes[2])
         let (horizontalShift, verticalShift) = (luma.width > blue.width ? 1 : 0, luma.height > blue.height ? 1 : 0)

@@ -1,0 +1,1 @@
+../../../../Sources/SafeArithmetic/ForeignText.swift

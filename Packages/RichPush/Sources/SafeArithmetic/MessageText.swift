@@ -1,0 +1,1 @@
+../../../../Sources/SafeArithmetic/MessageText.swift

@@ -1,0 +1,138 @@
+package import FoundationEssentials
+internal import RichPush
+internal import SafeArithmetic
+
+/// Decodes JSON from outside, after a check of its bytes.
+///
+/// `JSONDecoder` builds a tree of the whole text and compares keys as `String`s. So nesting, the number of values, the
+/// length of numbers and runs of combining marks are limited before, in one pass over the bytes.
+package enum ForeignJSON {
+    /// - Throws: What `JSONDecoder` throws, and `DecodingError` for a text over a limit.
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self, from bytes: some Sequence<UInt8>, with decoder: JSONDecoder = JSONDecoder(),
+        valuesMax: Int = Limits.jsonValuesMax
+    ) throws -> Value {
+        let bytes = Array(bytes)
+        try check(bytes, valuesMax: valuesMax)
+        return try decoder.decode(Value.self, from: Data(bytes))
+    }
+
+    /// - Throws: `DecodingError` for a text over a limit. Invalid JSON is left to the decoder.
+    package static func check(_ bytes: [UInt8], valuesMax: Int = Limits.jsonValuesMax) throws {
+        var shape = JSONShape(bytes: bytes, valuesMax: valuesMax)
+        guard let problem = shape.problem else { return }
+        throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The JSON \(problem)."))
+    }
+}
+
+/// Measures a JSON text without building a tree; linear in its bytes.
+private struct JSONShape {
+    let bytes: [UInt8]
+    private let valuesMax: Int
+    private var position = 0
+    private var depth = 0
+    private var values = 0
+
+    init(bytes: [UInt8], valuesMax: Int) { (self.bytes, self.valuesMax) = (bytes, valuesMax) }
+
+    /// The first limit that the text exceeds; nil when it is within all.
+    var problem: String? {
+        mutating get {
+            while position < bytes.count {
+                if let problem = token() { return problem }
+            }
+            return nil
+        }
+    }
+
+    private mutating func token() -> String? {
+        let byte = bytes[position]
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            depth += 1
+            if depth > Limits.jsonDepthMax { return "is nested more than \(Limits.jsonDepthMax) levels deep" }
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        case UInt8(ascii: ","), UInt8(ascii: ":"):
+            values += 1
+            if values > valuesMax { return "has more than \(valuesMax) keys and values" }
+        case UInt8(ascii: "\""): return string()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return number()
+        default: break
+        }
+        position += 1
+        return nil
+    }
+
+    private mutating func number() -> String? {
+        let start = position
+        while position < bytes.count, Self.isOfNumber(bytes[position]) { position += 1 }
+        guard position - start > Limits.jsonNumberBytesMax else { return nil }
+        return "has a number of more than \(Limits.jsonNumberBytesMax) characters"
+    }
+
+    private static func isOfNumber(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+            UInt8(ascii: "e"), UInt8(ascii: "E"):
+            true
+        default: false
+        }
+    }
+
+    private mutating func string() -> String? {
+        position += 1
+        var run = CombiningMarkRun()
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+            guard run.continues(with: scalar()) else {
+                return "has a string with more than \(CombiningMarks.runMax) combining marks on one character"
+            }
+        }
+        position += 1
+        return nil
+    }
+
+    /// Reads the next character of a string, escaped or not; a space for anything invalid.
+    private mutating func scalar() -> Unicode.Scalar {
+        let byte = bytes[position]
+        if byte < 0x80, byte != UInt8(ascii: "\\") {
+            position += 1
+            return Unicode.Scalar(byte)
+        }
+        return byte < 0x80 ? escapedScalar() : multibyteScalar()
+    }
+
+    private mutating func escapedScalar() -> Unicode.Scalar {
+        guard let unit = JSONEscaping.codeUnit(bytes, at: position) else {
+            position += 2
+            return " "
+        }
+        position += 6
+        guard UTF16.isLeadSurrogate(unit), let trail = JSONEscaping.codeUnit(bytes, at: position),
+            UTF16.isTrailSurrogate(trail)
+        else { return Unicode.Scalar(unit) ?? " " }
+        position += 6
+        return Unicode.Scalar(0x1_0000 + (UInt32(unit & 0x3FF) << 10 | UInt32(trail & 0x3FF))) ?? " "
+    }
+
+    private mutating func multibyteScalar() -> Unicode.Scalar {
+        let lead = bytes[position]
+        position += 1
+        let more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0
+        var value = UInt32(lead) & (0x7F >> UInt32(more + 1))
+        for _ in 0..<more {
+            guard position < bytes.count, bytes[position] & 0xC0 == 0x80 else { return " " }
+            value = value << 6 | UInt32(bytes[position] & 0x3F)
+            position += 1
+        }
+        return more > 0 ? Unicode.Scalar(value) ?? " " : " "
+    }
+}
+
+extension Limits {
+    /// Levels of nesting of JSON from outside: a payload may have 64, and is part of other documents.
+    package static let jsonDepthMax = 80
+    /// Keys and values of a JSON text from outside: a payload of 64 KiB has at most 32,000.
+    package static let jsonValuesMax = 100_000
+    /// Characters of a number in JSON from outside; a 64-bit one has 20, a `Double` 24.
+    package static let jsonNumberBytesMax = 64
+}

@@ -1,0 +1,98 @@
+import Foundation
+import RichPush
+import TestSupport
+import Testing
+
+@testable import AttachPrepService
+
+/// Requests whose text is expensive to compare cost no more than others of their size, and are answered.
+@Suite(.serialized) struct HostileTextTests {
+    private static let headers = [
+        "Accept", "Authorization", "Cookie", "Content-Type", "Content-Encoding", "Prefer", "Idempotency-Key", "Range",
+        "If-Range", "If-None-Match", "Origin", "Sec-Fetch-Site", "Expect", "Host", "traceparent", "tracestate", "X-Any",
+    ]
+
+    @Test(arguments: headers) func `Each header of a request is read in linear time`(name: String) async throws {
+        let service = try await LiveService(token: nil)
+        for shape in [HostileText.marks, .commas, .semicolons, .equals, .spaces, .joiners, .flags] {
+            let cost = await LinearCost.measure(15_000, of: shape.text) { text in
+                _ = try await service.anonymous.get("/v1/jobs", [(name, text)])
+                _ = try await service.anonymous.post("/v1/jobs", json: "{}", [(name, text)])
+                _ = try await service.anonymous.get("/media/\(String(repeating: "0", count: 32))/a.jpg", [(name, text)])
+            }
+            #expect(cost.isLinear, "\(shape.rawValue): \(cost)")
+        }
+        #expect(try await service.anonymous.get("/healthz").status == 200)
+    }
+
+    @Test(arguments: ["/", "/v1/jobs/", "/v1/jobs?search=", "/v1/jobs?", "/v1/campaigns/", "/media/", "/healthz?"])
+    func `Each part of a request's target is read in linear time`(start: String) async throws {
+        let service = try await LiveService(token: nil)
+        for shape in HostileText.allCases where shape.text(9).utf8.allSatisfy({ 0x20 < $0 && $0 < 0x7F }) {
+            let cost = await LinearCost.measure(15_000, of: { start + shape.text($0) }) { target in
+                _ = try await service.anonymous.get(target)
+            }
+            #expect(cost.isLinear, "\(shape.rawValue): \(cost)")
+        }
+    }
+
+    private static let routes: [(path: String, type: String, bytes: Int)] = [
+        ("/v1/jobs", "application/json", 60_000), ("/v1/jobs", "application/x-ndjson", 2_000_000),
+        ("/v1/jobs/purge", "application/json", 60_000), ("/v1/jobs/retry", "application/json", 60_000),
+        ("/v1/webhooks/replay", "application/json", 60_000), ("/v1/receipts", "application/json", 60_000),
+        ("/v1/payloads", "application/json", 60_000),
+        ("/v1/session", "application/json", 4_000),
+    ]
+
+    private static let bodies: [@Sendable (Int) -> String] = [
+        { "{\(HostileText.marks.json($0)):1}" }, { "{\"search\":\(HostileText.marks.json($0))}" },
+        { "[{\"token\":\(HostileText.marks.json($0))}]" },
+        { "{\"" + String(repeating: "\\u0301\\u0323", count: $0 / 12) + "\":1}" },
+        { "{" + (0..<$0 / 10).map { "\"k\($0)\":1" }.joined(separator: ",") + "}" },
+        { String(repeating: "[", count: $0) }, { String(repeating: "{\"a\":", count: $0 / 5) },
+        { "{\"ids\":[" + String(repeating: "\"a\",", count: $0 / 4) + "\"a\"]}" },
+        { "{\"search\":" + String(repeating: "9", count: $0) + "}" },
+        { String(repeating: "{}\n", count: $0 / 3) }, { String(repeating: "\n", count: $0) },
+    ]
+
+    @Test(arguments: routes.indices) func `Each body is read in linear time`(index: Int) async throws {
+        let (path, type, bytes) = Self.routes[index]
+        let service = try await LiveService(token: nil)
+        for (number, body) in Self.bodies.enumerated() {
+            let cost = await LinearCost.measure(bytes, of: body) { text in
+                _ = try await service.anonymous.post(path, json: text, type: type)
+            }
+            #expect(cost.isLinear, "\(path), body \(number): \(cost)")
+        }
+    }
+
+    @Test(arguments: ["/v1/jobs/purge", "/v1/jobs/retry", "/v1/webhooks/replay"])
+    func `A request with a handful of fields has at most 64 KB`(path: String) async throws {
+        let service = try await LiveService(token: nil)
+        let body = "{\"ids\":[\(String(repeating: " ", count: 65_536))]}"
+        let answer = try await service.anonymous.post(path, json: body)
+        #expect(answer.status == 413 && answer.code == "request.too_large")
+        let many = (0..<1_001).map { _ in "\"01a220f2-ef16-7b84-8ce0-519e530e6e33\"" }.joined(separator: ",")
+        #expect(try await service.anonymous.post(path, json: "{\"ids\":[\(many)]}").code == "request.too_large")
+    }
+
+    @Test(arguments: ["/v1/jobs", "/v1/jobs/purge", "/v1/receipts"])
+    func `A key of marks is rejected, and its message is short`(path: String) async throws {
+        let service = try await LiveService(token: nil)
+        let answer = try await service.anonymous.post(path, json: "{\(HostileText.marks.json(30_000)):1}")
+        #expect(answer.status == 400 && answer.code == "request.invalid" && answer.body.count < 1_000)
+    }
+
+    @Test func `A header with a run of marks is rejected; text of every language is not`() async throws {
+        let service = try await LiveService(token: nil)
+        #expect(try await service.anonymous.get("/v1/jobs", [("X-Any", HostileText.marks.text(200))]).status == 400)
+        let fitting = "Nguye\u{302}\u{303}n مُحَمَّدٌ 👨‍👩‍👧‍👦"
+        #expect(try await service.anonymous.get("/v1/jobs", [("X-Any", fitting)]).status == 200)
+        let search = "/v1/jobs?search=Nguye%CC%82%CC%83n"
+        #expect(try await service.anonymous.get(search).status == 200)
+        #expect(
+            try await service.anonymous.get("/v1/jobs?search=\(HostileText.percentEncodedMarks.text(600))").status
+                == 400)
+        #expect(try await service.anonymous.get("/v1/jobs?search=é").status == 400)
+    }
+}
