@@ -148,7 +148,8 @@ public final class AttachmentPreparer: Sendable {
                 ?? SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
             let identity = try RequestIdentity(request, localState: location.localState())
             var preparation = PreparationPipeline(
-                request: request, identity: identity, location: location, dependencies: dependencies,
+                request: request, identity: identity, location: location,
+                dependencies: dependencies.sharing(task.share),
                 output: configuration.output, logger: task.logger ?? logger)
             preparation.folder = task.folder
             preparation.onFiles = task.onFiles

@@ -1,6 +1,7 @@
 public import AttachPrepModel
 public import FoundationEssentials
 public import Logging
+public import MediaEngine
 import RichPush
 
 /// A request with its context: where the result goes, and which version of the source was fetched before.
@@ -10,6 +11,8 @@ public struct PreparationTask: Sendable {
     public var folder: String?
     /// The path of an uploaded file that is used instead of the request's source.
     public var localFile: String?
+    /// Whose work it is, for its share of the media slots.
+    public var share = MediaShare()
     /// Validators of the version fetched before; the server is then asked whether there is a newer one.
     public var validators: SourceValidators?
     /// Called with the manifest and the path of the folder with its files, before they are published.

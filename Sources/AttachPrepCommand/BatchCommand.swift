@@ -160,12 +160,14 @@ final class BatchRun: Sendable {
 struct BatchLine: Sendable, Hashable {
     let number: Int
     let text: String
+    /// Whether it exceeds `requestBytesMax`; its text is empty then.
+    var isTooLong = false
 
     /// Parses the line as a request.
     ///
     /// - Throws: `request.too_large`, `request.invalid`, or the code of an invalid option.
     func request(defaults: AttachmentRequest) throws -> AttachmentRequest {
-        guard text.utf8.count <= Limits.requestBytesMax else {
+        guard !isTooLong else {
             throw AttachPrepError(
                 .requestTooLarge, "Line \(number) of the list exceeds \(Limits.requestBytesMax) bytes.")
         }
@@ -182,7 +184,7 @@ struct BatchLine: Sendable, Hashable {
     }
 
     /// The source shown for the line if it is malformed.
-    var source: String { text.hasPrefix("{") ? "line \(number)" : text }
+    var source: String { text.hasPrefix("{") || isTooLong ? "line \(number)" : text }
 }
 
 enum BatchList {
@@ -200,16 +202,42 @@ enum BatchList {
                 "The list \(path) has more than \(CombiningMarks.runMax) combining marks on one character; "
                     + "remove them.")
         }
-        return lines(String(decoding: bytes, as: UTF8.self))
+        return lines(bytes)
     }
 
-    /// The lines without empty ones and comments.
-    static func lines(_ text: String) -> [BatchLine] {
-        let withoutMark = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
-        return withoutMark.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
-            .map { BatchLine(number: $0.offset + 1, text: String($0.element.trimmingWhitespace)) }
-            .filter { !$0.text.isEmpty && !$0.text.hasPrefix("#") }
+    /// The lines without empty ones and comments. They are split as bytes, and one that is too long is not decoded, so
+    /// that a list of one endless line is rejected at once.
+    static func lines(_ bytes: [UInt8]) -> [BatchLine] {
+        let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+        let content = bytes.starts(with: mark) ? bytes[mark.count...] : bytes[...]
+        var lines: [BatchLine] = []
+        var number = 0
+        for piece in content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            // Spaces around a request do not count.
+            guard piece.count <= Limits.requestBytesMax + Self.spacesMax else {
+                number += 1
+                lines.append(BatchLine(number: number, text: "", isTooLong: true))
+                continue
+            }
+            // Unicode has further newlines.
+            let text = String(decoding: piece.last == UInt8(ascii: "\r") ? piece.dropLast() : piece, as: UTF8.self)
+            for part in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+                number += 1
+                if let line = line(number: number, String(part.trimmingWhitespace)) { lines.append(line) }
+            }
+        }
+        return lines
     }
+
+    private static func line(number: Int, _ text: String) -> BatchLine? {
+        if text.isEmpty || text.utf8.first == UInt8(ascii: "#") { return nil }
+        guard text.utf8.count <= Limits.requestBytesMax else {
+            return BatchLine(number: number, text: "", isTooLong: true)
+        }
+        return BatchLine(number: number, text: text)
+    }
+
+    private static let spacesMax = 1_024
 }
 
 struct BatchRow {

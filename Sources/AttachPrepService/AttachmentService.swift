@@ -56,7 +56,8 @@ public struct AttachmentService: Service, HTTPFrontend {
         let receipts = ReceiptRoutes(
             receiptService: receiptService, requests: receiptRequests,
             wrongTokens: RateLimiter(
-                perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
+                perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax),
+            work: AnonymousWork(perSecond: settings.anonymousWorkPerSecondMax))
         let counts = CachedValue(for: .seconds(Limits.eventCountsSeconds / 2)) { try await store.counts() }
         let events = EventRoutes(
             feed: relay, counts: counts, heartbeatSeconds: Limits.eventHeartbeatSeconds)
@@ -141,6 +142,9 @@ public struct ServiceSettings: Sendable {
     public var requestsPerSecondMax = Limits.requestsPerSecondMax
     /// Requests per second with an invalid token from one address; 0 disables the limit.
     public var wrongTokensPerSecondMax = Limits.wrongTokensPerSecondMax
+    /// Processor seconds per second that invalid requests without authentication may use, by address; 0 disables the
+    /// limit.
+    public var anonymousWorkPerSecondMax = Limits.anonymousWorkPerSecondMax
     public var idleConnectionSecondsMax = Limits.idleConnectionSecondsMax
     /// The longest wait for the media of a payload, in seconds.
     public var payloadSecondsMax = Limits.preferredWaitSecondsMax

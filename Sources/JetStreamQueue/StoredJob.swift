@@ -62,7 +62,7 @@ extension StoredJob {
         let waits = notBefore.map { $0 > created } ?? false
         self.init(
             id: JobID.make(at: date).text, state: .queued, batch: batch,
-            lane: submission.request.jobOptions.priority.lane, host: submission.host, key: submission.key.text,
+            lane: submission.request.jobOptions.priority.lane, host: submission.hostGroup, key: submission.key.text,
             upload: Upload.named(by: submission.request.source)?.text, caller: shown.id, source: shown.source,
             request: try StoredJSON.text(shown), origin: try submission.origin.stored(),
             secret: try JobSecrets(submission.request).map { try StoredJSON.text($0) }, createdAt: created,

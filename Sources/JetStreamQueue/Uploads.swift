@@ -11,7 +11,7 @@ import SQLiteQueue
 
 /// Uploads, stored in an object bucket for all machines. Each machine keeps copies of the ones that it uses.
 extension NATSJobQueue: UploadStore {
-    public func beginUpload() async throws -> UploadInProgress {
+    public func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress {
         try await uploadCache.begin(.make())
     }
 

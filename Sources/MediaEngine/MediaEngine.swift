@@ -33,6 +33,28 @@ public protocol MediaEngine: Sendable {
     func withFreeSlot<Result: Sendable>(
         _ body: @Sendable (any MediaEngine) async throws -> Result
     ) async throws -> Result?
+
+    /// The same engine, whose calls wait for slots as work of this share.
+    func sharing(_ share: MediaShare) -> any MediaEngine
+}
+
+/// Whose work a call is: slots are shared by caller, and within a caller by priority and host.
+public struct MediaShare: Sendable, Hashable {
+    public enum Priority: Sendable, Hashable, CaseIterable {
+        case high
+        case normal
+        case bulk
+    }
+
+    /// The caller of a service, as the name of its token; empty for a command.
+    public var caller: String
+    /// The host of the source in lowercase; empty for a file.
+    public var host: String
+    public var priority: Priority
+
+    public init(caller: String = "", host: String = "", priority: Priority = .normal) {
+        (self.caller, self.host, self.priority) = (caller, host, priority)
+    }
 }
 
 /// The kind of work for which a slot is requested.
@@ -49,6 +71,9 @@ extension MediaEngine {
     ) async throws -> Result {
         try await body(self)
     }
+
+    /// The default for an engine without slots: nothing to share.
+    public func sharing(_ share: MediaShare) -> any MediaEngine { self }
 
     /// The default for an engine without slots, which cannot tell whether other calls are waiting: nil.
     public func withFreeSlot<Result: Sendable>(

@@ -5,6 +5,7 @@ import FoundationEssentials
 import GRDB
 import RichPush
 import SafeArithmetic
+import Synchronization
 
 extension SQLiteStore {
     public func enqueue(
@@ -12,7 +13,7 @@ extension SQLiteStore {
     ) async throws -> EnqueuedJobs {
         let date = clock.wall()
         let new = try await Self.encoded(submissions, at: date)
-        let (limit, quota) = (limits.queuedJobsMax, quotaInForce)
+        let (limit, quota) = (limits.queuedJobsMax, quotaInForce(for: submissions.first?.origin.caller))
         let earlier = try await write { database, changes -> [JobRecord]? in
             if let idempotency, let earlier = try idempotency.jobs(database, at: date.milliseconds) { return earlier }
             try Self.checkCapacity(for: new.count, limit: limit, database)
@@ -39,8 +40,13 @@ extension SQLiteStore {
         return jobs
     }
 
-    /// The quota, when the last sweep could not get below it; new files are rejected then. Nil otherwise.
-    var quotaInForce: Int? { isFull ? limits.mediaQuotaBytes : nil }
+    /// The quota, when the last sweep could not get below it and the caller's files are a reason; its new files are
+    /// rejected then. Nil otherwise.
+    func quotaInForce(for caller: String?) -> Int? {
+        guard isFull else { return nil }
+        let isReason = fullOwners.withLock { $0.isEmpty || $0.contains(caller ?? "") }
+        return isReason ? limits.mediaQuotaBytes : nil
+    }
 
     /// - Throws: `output.no_space` when files exceed the quota.
     static func checkQuota(_ quota: Int, _ database: Database) throws {
@@ -87,13 +93,14 @@ struct NewJob: Sendable {
         let waits = notBefore.map { $0 > created } ?? false
         try database.run(
             """
-            INSERT INTO job (uuid, state, lane, caller_id, source, host, key, upload, created_at, due_at, not_before,
-                wait, request, secret, origin)
-            VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO job (uuid, state, lane, caller_id, source, owner, host, key, upload, created_at, due_at,
+                not_before, wait, request, secret, origin)
+            VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                job.id.text, jobOptions.priority.lane, job.request.id, job.request.source, submission.host,
-                submission.key.text, Upload.named(by: submission.request.source)?.text, created,
+                job.id.text, jobOptions.priority.lane, job.request.id, job.request.source,
+                submission.origin.caller ?? "", submission.hostGroup, submission.key.text,
+                Upload.named(by: submission.request.source)?.text, created,
                 waits ? notBefore : created, notBefore, (waits ? JobWait.notBefore : .none).rawValue, request, secret,
                 origin,
             ])

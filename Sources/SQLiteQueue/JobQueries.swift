@@ -113,7 +113,9 @@ private struct DueJobs {
 
     init(_ database: Database, at now: Int64) throws {
         let lanes = (0..<3).map { ("job_queued", "parked = 0 AND lane = \($0)") }
-        let parked = [("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2")]
+        let parked = [
+            ("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2"), ("job_owner_parked", "parked = 3"),
+        ]
         for (index, source) in lanes + parked {  // Bounded: array concatenation.
             let row = try database.row(
                 """

@@ -22,6 +22,9 @@ public final class SQLiteStore: Sendable {
     let commits: GroupCommit
     let laneRotation = LaneRotation()
     let failedRenewals = FailedRenewals()
+    let reservations = UploadReservations()
+    /// The owners whose files take more than an equal share of the quota, when the last sweep could not get below it.
+    let fullOwners = Mutex<Set<String>>([])
     let jumps: ClockJumps
     let files: ContentFiles
     let sweepProgress = SweepProgress()

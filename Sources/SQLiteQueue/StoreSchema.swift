@@ -30,16 +30,18 @@ package enum StoreSchema {
         try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     }
 
-    /// `lane`: 0 high, 1 normal, 2 bulk. `wait`: the reason for `due_at` (`JobWait`). `parked`: why claims skip the job
-    /// for now (`JobParking`). `secret`: the secrets that `request` omits; empty once deleted. `origin`: JSON of
-    /// `JobOrigin`.
+    /// `lane`: 0 high, 1 normal, 2 bulk. `owner`: the name of the caller's token, empty without tokens. `host`: the
+    /// group of jobs that share a limit (`JobSubmission.hostGroup`). `wait`: the reason for `due_at` (`JobWait`).
+    /// `parked`: why claims skip the job for now (`JobParking`). `secret`: the secrets that `request` omits; empty once
+    /// deleted. `origin`: JSON of `JobOrigin`.
     ///
     /// `job_state` and `job_finished` contain all columns of their queries (`JobSelection`, `PaceQuery`), so that no
     /// row is read: rows contain manifests, and each takes most of a page.
     private static let jobs = """
         CREATE TABLE job (
             id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, state TEXT NOT NULL, lane INTEGER NOT NULL,
-            caller_id TEXT, source TEXT NOT NULL, error_code TEXT, host TEXT, key TEXT NOT NULL, upload TEXT,
+            caller_id TEXT, source TEXT NOT NULL, error_code TEXT, owner TEXT NOT NULL DEFAULT '', host TEXT,
+            key TEXT NOT NULL, upload TEXT,
             attempts INTEGER NOT NULL DEFAULT 0, losses INTEGER NOT NULL DEFAULT 0,
             created_at INTEGER NOT NULL, started_at INTEGER, finished_at INTEGER,
             due_at INTEGER NOT NULL, not_before INTEGER, wait INTEGER NOT NULL DEFAULT 0,
@@ -51,6 +53,8 @@ package enum StoreSchema {
         CREATE INDEX job_queued ON job (lane, due_at) WHERE state = 'queued' AND parked = 0;
         CREATE INDEX job_host_parked ON job (host, lane, due_at) WHERE state = 'queued' AND parked = 1;
         CREATE INDEX job_key_parked ON job (key, lane, due_at) WHERE state = 'queued' AND parked = 2;
+        CREATE INDEX job_owner_parked ON job (owner, lane, due_at) WHERE state = 'queued' AND parked = 3;
+        CREATE INDEX job_running_owner ON job (owner) WHERE state = 'running';
         CREATE INDEX job_running_host ON job (host) WHERE state = 'running';
         CREATE INDEX job_lease ON job (lease_until) WHERE state = 'running';
         CREATE INDEX job_alive_key ON job (key, state) WHERE state IN ('queued', 'running');
@@ -119,8 +123,8 @@ package enum StoreSchema {
         CREATE INDEX result_file_content ON result_file (sha256);
         CREATE TABLE content (sha256 TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE upload (
-            id TEXT PRIMARY KEY, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, created_at INTEGER NOT NULL,
-            expires_at INTEGER NOT NULL
+            id TEXT PRIMARY KEY, owner TEXT NOT NULL DEFAULT '', bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,
+            created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
         ) WITHOUT ROWID;
         CREATE INDEX upload_age ON upload (expires_at);
         CREATE TRIGGER content_added AFTER INSERT ON content BEGIN

@@ -23,10 +23,33 @@ extension SQLiteStore: StoreMaintenance {
         report.add(try await sweepOverQuota(at: now))
         report.mediaBytes = try await mediaBytes()
         report.isOverQuota = report.mediaBytes > limits.mediaQuotaBytes
+        let full = report.isOverQuota ? try await ownersOverShare() : []
+        fullOwners.withLock { $0 = full }
         isOverQuota.store(report.isOverQuota, ordering: .relaxed)
         try await redactDelivered()
         try await shrinkLog()
         return report
+    }
+
+    /// The owners whose uploads and results take more than an equal share of the quota.
+    private func ownersOverShare() async throws -> Set<String> {
+        let quota = limits.mediaQuotaBytes
+        let rows = try await read { database in
+            try database.rows(
+                """
+                SELECT owner, sum(bytes) FROM (
+                    SELECT owner, bytes FROM upload
+                    UNION ALL
+                    SELECT used.owner, result.bytes FROM
+                        (SELECT DISTINCT owner, media FROM job WHERE media IS NOT NULL) AS used
+                        JOIN result ON result.media = used.media)
+                GROUP BY owner
+                """
+            ).map { (owner: $0[0] as String, bytes: $0[1] as Int) }
+        }
+        // Bounded: the divisor is at least 1.
+        let share = quota / max(1, rows.count)
+        return Set(rows.filter { $0.bytes > share }.map(\.owner))
     }
 
     private func sweepJobs(at now: Int64) async throws -> SweepReport {

@@ -5,16 +5,29 @@ import Glibc
 import RichPush
 
 extension SQLiteStore: UploadStore {
-    public func beginUpload() async throws -> UploadInProgress {
-        if let quota = quotaInForce { try await read { try Self.checkQuota(quota, $0) } }
+    public func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress {
+        if let quota = quotaInForce(for: caller) { try await read { try Self.checkQuota(quota, $0) } }
         let id = MediaID.make()
-        let path = files.pathInProgress(id)
-        try await files.run {
-            let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw StorageErrors.fileError(errno) }
-            Glibc.close(descriptor)
+        let upload = UploadInProgress(id: id, path: files.pathInProgress(id), caller: caller)
+        try await reserve(bytes, for: upload)
+        do {
+            try await files.run {
+                let descriptor = unsafe Glibc.open(upload.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+                guard descriptor >= 0 else { throw StorageErrors.fileError(errno) }
+                Glibc.close(descriptor)
+            }
+        } catch {
+            reservations.remove(id)
+            throw error
         }
-        return UploadInProgress(id: id, path: path)
+        return upload
+    }
+
+    public func reserve(_ bytes: Int, for upload: UploadInProgress) async throws {
+        let (limits, reservations) = (limits, reservations)
+        try await write { database, _ in
+            try reservations.reserve(bytes, for: upload.id, owner: upload.caller ?? "", limits, database)
+        }
     }
 
     public func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
@@ -31,16 +44,22 @@ extension SQLiteStore: UploadStore {
             }
         }
         try await files.sync([folder.uploads])
+        let reservations = reservations
         try await write { database, _ in
             try database.run(
-                "INSERT INTO upload (id, bytes, sha256, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
-                [kept.id.text, bytes, sha256, kept.createdAt.milliseconds, kept.expiresAt.milliseconds])
+                "INSERT INTO upload (id, owner, bytes, sha256, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+                [
+                    kept.id.text, upload.caller ?? "", bytes, sha256, kept.createdAt.milliseconds,
+                    kept.expiresAt.milliseconds,
+                ])
+            reservations.remove(upload.id)
         }
         return kept
     }
 
     public func discard(_ upload: UploadInProgress) async {
         try? await files.run { _ = unsafe unlink(upload.path) }
+        reservations.remove(upload.id)
     }
 
     public func upload(_ id: MediaID) async throws -> Upload? {

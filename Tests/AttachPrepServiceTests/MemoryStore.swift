@@ -15,6 +15,8 @@ final class MemoryStore: JobStore {
         var files: [String: StoredFile] = [:]
         var uploads: [MediaID: Upload] = [:]
         var discarded = 0
+        /// The bytes of each reservation of an upload.
+        var reserved: [Int] = []
         var pace: JobPace?
         /// The number of queries for counts.
         var countQueries = 0
@@ -195,8 +197,9 @@ final class MemoryStore: JobStore {
     func webhookCounts() async throws -> [WebhookState: Int] { [:] }
     func nextWebhookDue() async throws -> Date? { nil }
 
-    func beginUpload() async throws -> UploadInProgress {
+    func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress {
         try check()
+        state.withLock { $0.reserved.append(bytes) }
         let id = MediaID.make()
         let path = "\(folder)/\(id)"
         try Data().write(to: URL(fileURLWithPath: path))
@@ -209,6 +212,10 @@ final class MemoryStore: JobStore {
             expiresAt: .now + Limits.uploadSecondsMax)
         state.withLock { $0.uploads[upload.id] = kept }
         return kept
+    }
+
+    func reserve(_ bytes: Int, for upload: UploadInProgress) async throws {
+        state.withLock { $0.reserved.append(bytes) }
     }
 
     func discard(_ upload: UploadInProgress) async {

@@ -32,6 +32,15 @@ import Testing
         #expect(result.manifests["gif"]?.attachment?.mimeType == "image/gif")
     }
 
+    @Test func `A line over the limit is rejected, and the lines beside it are prepared`() async throws {
+        let endless = String(repeating: "a", count: 5_000_000)
+        let list = try bench.folder.write("\(endless)\r\n\(server.url("/grid.jpg"))\r\n{\(endless)", to: "list")
+        let result = try await bench.command(bench.arguments("batch", [list])).run()
+        #expect(result.exitCode == 1 && result.lines.count == 3, "\(result.text.prefix(2_000))")
+        #expect(result.text.contains("Line 1 of the list exceeds 65536 bytes"), "\(result.text.prefix(2_000))")
+        #expect(result.text.contains("Line 3 of the list exceeds 65536 bytes"))
+    }
+
     @Test func `A list may end without a line feed, and may be empty`() async throws {
         let list = try bench.folder.write(server.url("/grid.jpg"), to: "list")
         #expect(try await bench.command(bench.arguments("batch", [list])).run().lines.count == 1)

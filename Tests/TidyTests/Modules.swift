@@ -92,6 +92,7 @@ enum Modules {
         "ServiceLifecycle": ["AttachPrepService"],
         "Tracing": ["AttachPrep", "AttachPrepJobs", "OTLP", "AttachPrepService"],
         "UnixSignals": ["AttachPrepService"],
+        "CYaml": ["AttachPrepService"],
         "Yams": ["AttachPrepService"],
     ]
 

@@ -55,11 +55,12 @@ extension AttachPrepError {
         "The first \(Limits.unidentifiedBytesMax.grouped) bytes of the file match no supported media format; "
             + "link an image, an audio file or a movie.")
 
-    static func headersTooLarge(_ host: String) -> AttachPrepError {
+    /// - Parameter name: The header with the longest line, as far as is known.
+    static func headersTooLarge(_ host: String, longest name: String? = nil) -> AttachPrepError {
         AttachPrepError(
             .downloadTooLarge,
             "\(host) sent more than \(Limits.headerBytesMax.grouped) bytes or \(Limits.headerLinesMax.grouped) lines "
-                + "of headers; send fewer or use another server.")
+                + "of headers\(name.map { ", the longest in \($0)" } ?? ""); send fewer or use another server.")
     }
 
     static func decompressionRatioExceeded(_ host: String) -> AttachPrepError {

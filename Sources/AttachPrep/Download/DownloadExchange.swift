@@ -87,10 +87,10 @@ final class DownloadExchange: TransferObserver {
 
     func received(headerLine: UnsafeRawBufferPointer) -> Bool {
         holds { () throws(AttachPrepError) in
-            let (head, bytes, lines) = state.withLock { state in
-                (unsafe state.parser.parse(headerLine), state.parser.bytes, state.parser.lines)
+            let (head, parser) = state.withLock { state in (unsafe state.parser.parse(headerLine), state.parser) }
+            guard parser.bytes <= Limits.headerBytesMax, parser.lines <= Limits.headerLinesMax else {
+                throw .headersTooLarge(host, longest: parser.longestName)
             }
-            guard bytes <= Limits.headerBytesMax, lines <= Limits.headerLinesMax else { throw .headersTooLarge(host) }
             if let head { try begin(head) }
         } && wantsBody
     }

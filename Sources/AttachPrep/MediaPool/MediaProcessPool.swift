@@ -18,10 +18,14 @@ public final class MediaProcessPool: MediaEngine {
 
     private struct State {
         var schedule: SlotSchedule
+        let start = ContinuousClock.now
         var lastNumber = 0
         var waiting: [Int: CheckedContinuation<Int?, Never>] = [:]
         /// Numbers of callers that have not yet entered the queue; a caller whose number is missing was cancelled.
         var expected: Set<Int> = []
+
+        /// Seconds since the pool was created.
+        var seconds: Double { start.duration(to: .now) / .seconds(1) }
     }
 
     /// Creates a pool of processes of that executable; at most `mediaSlots` of them render at a time.
@@ -74,30 +78,41 @@ public final class MediaProcessPool: MediaEngine {
     public func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws
         -> MediaAnswer
     {
-        let isRender = if case .render = call { true } else { false }
-        return try await withSlot(isRender ? .render : .query) { slot in
-            try await slot.perform(call, descriptors: descriptors, deadline: deadline)
-        }
+        try await sharing(MediaShare()).perform(call, descriptors: descriptors, deadline: deadline)
     }
 
     public func withSlot<Result: Sendable>(
         _ kind: MediaWorkKind, _ body: @Sendable (any MediaEngine) async throws -> Result
     ) async throws -> Result {
-        guard let worker = await acquire(isRender: kind == .render) else { throw AttachPrepError.cancelled }
-        defer { release(worker, isRender: kind == .render) }
-        return try await body(ReservedMediaWorker(worker: workers[worker]))
+        try await withSlot(kind, for: MediaShare(), body)
     }
 
     public func withFreeSlot<Result: Sendable>(
         _ body: @Sendable (any MediaEngine) async throws -> Result
     ) async throws -> Result? {
-        guard let worker = state.withLock({ $0.schedule.acquireIfFree() }) else { return nil }
+        try await withFreeSlot(for: MediaShare(), body)
+    }
+
+    public func sharing(_ share: MediaShare) -> any MediaEngine { SharedMediaPool(pool: self, share: share) }
+
+    fileprivate func withSlot<Result: Sendable>(
+        _ kind: MediaWorkKind, for share: MediaShare, _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result {
+        guard let worker = await acquire(isRender: kind == .render, for: share) else { throw AttachPrepError.cancelled }
+        defer { release(worker, isRender: kind == .render) }
+        return try await body(ReservedMediaWorker(worker: workers[worker]))
+    }
+
+    fileprivate func withFreeSlot<Result: Sendable>(
+        for share: MediaShare, _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result? {
+        guard let worker = state.withLock({ $0.schedule.acquireIfFree(for: share, at: $0.seconds) }) else { return nil }
         defer { release(worker, isRender: true) }
         return try await body(ReservedMediaWorker(worker: workers[worker]))
     }
 
     /// Waits for a worker and returns its index; nil when the task was cancelled.
-    private func acquire(isRender: Bool) async -> Int? {
+    private func acquire(isRender: Bool, for share: MediaShare) async -> Int? {
         let number = state.withLock { state in
             state.lastNumber += 1
             state.expected.insert(state.lastNumber)
@@ -105,7 +120,7 @@ public final class MediaProcessPool: MediaEngine {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                enter(SlotSchedule.Waiter(number: number, isRender: isRender), continuation)
+                enter(SlotSchedule.Waiter(number: number, isRender: isRender, share: share), continuation)
             }
         } onCancel: {
             abandon(number)
@@ -116,7 +131,7 @@ public final class MediaProcessPool: MediaEngine {
         let isCancelled = state.withLock { state in
             guard state.expected.remove(waiter.number) != nil else { return true }
             state.waiting[waiter.number] = continuation
-            Self.resume(state.schedule.enter(waiter), &state)
+            Self.resume(state.schedule.enter(waiter, at: state.seconds), &state)
             return false
         }
         if isCancelled { continuation.resume(returning: nil) }
@@ -131,7 +146,8 @@ public final class MediaProcessPool: MediaEngine {
 
     private func release(_ worker: Int, isRender: Bool) {
         state.withLock { state in
-            let grants = state.schedule.release(worker: worker, isRender: isRender, isWarm: workers[worker].isWarm)
+            let grants = state.schedule.release(
+                worker: worker, isRender: isRender, isWarm: workers[worker].isWarm, at: state.seconds)
             Self.resume(grants, &state)
         }
     }
@@ -141,6 +157,34 @@ public final class MediaProcessPool: MediaEngine {
     }
 }
 
+/// The pool as the calls of one share see it.
+private struct SharedMediaPool: MediaEngine {
+    let pool: MediaProcessPool
+    let share: MediaShare
+
+    func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws -> MediaAnswer
+    {
+        let isRender = if case .render = call { true } else { false }
+        return try await withSlot(isRender ? .render : .query) { slot in
+            try await slot.perform(call, descriptors: descriptors, deadline: deadline)
+        }
+    }
+
+    func withSlot<Result: Sendable>(
+        _ kind: MediaWorkKind, _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result {
+        try await pool.withSlot(kind, for: share, body)
+    }
+
+    func withFreeSlot<Result: Sendable>(
+        _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result? {
+        try await pool.withFreeSlot(for: share, body)
+    }
+
+    func sharing(_ share: MediaShare) -> any MediaEngine { pool.sharing(share) }
+}
+
 /// A worker reserved for one request.
 struct ReservedMediaWorker: MediaEngine {
     let worker: MediaWorker
@@ -148,83 +192,6 @@ struct ReservedMediaWorker: MediaEngine {
     func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws -> MediaAnswer
     {
         try await worker.perform(PendingMediaCall(call: call, descriptors: descriptors, deadline: deadline))
-    }
-}
-
-/// The slot scheduler: at most `mediaSlots` renders at a time, and one more worker for queries. Pure.
-///
-/// A query may use any worker; renders leave one of them free, so that a render never delays a rejection. Idle workers
-/// are taken last in, first out: those with a warm process before those without one.
-struct SlotSchedule {
-    /// A queued call.
-    struct Waiter: Hashable {
-        let number: Int
-        let isRender: Bool
-    }
-
-    /// A call and the worker assigned to it.
-    struct Grant: Hashable {
-        let waiter: Int
-        let worker: Int
-    }
-
-    private let mediaSlots: Int
-    /// Workers are taken from the end: without a process first, then with one that is loading, then with a warm one.
-    private var idle: [(worker: Int, isWarm: Bool)]
-    private var renders = 0
-    private var queue: [Waiter] = []
-
-    init(mediaSlots: Int) {
-        self.mediaSlots = mediaSlots
-        idle = (0...mediaSlots).reversed().map { ($0, false) }
-    }
-
-    /// Enqueues a call and returns the calls that can begin now.
-    mutating func enter(_ waiter: Waiter) -> [Grant] {
-        queue.append(waiter)
-        return grants()
-    }
-
-    /// Assigns a worker to a render immediately; nil unless the queue is empty and a warm worker is idle.
-    mutating func acquireIfFree() -> Int? {
-        guard queue.isEmpty, renders < mediaSlots, let last = idle.last, last.isWarm else { return nil }
-        idle.removeLast()
-        renders += 1
-        return last.worker
-    }
-
-    /// Removes a call from the queue; false when it has begun already or was never queued.
-    mutating func leave(_ number: Int) -> Bool {
-        guard let index = queue.firstIndex(where: { $0.number == number }) else { return false }
-        queue.remove(at: index)
-        return true
-    }
-
-    /// Returns a worker to the idle list and returns the calls that can begin now.
-    ///
-    /// - Parameter isWarm: Whether its process can begin at once; a worker that is still loading is taken last.
-    mutating func release(worker: Int, isRender: Bool, isWarm: Bool = true) -> [Grant] {
-        precondition(!idle.contains { $0.worker == worker }, "a worker must not be released twice")
-        if isRender { renders -= 1 }
-        let index = isWarm ? nil : idle.firstIndex { $0.isWarm }
-        idle.insert((worker, isWarm), at: index ?? idle.endIndex)
-        return grants()
-    }
-
-    private mutating func grants() -> [Grant] {
-        var grants: [Grant] = []
-        while let worker = idle.last?.worker, let index = nextIndex {
-            let waiter = queue.remove(at: index)
-            idle.removeLast()
-            if waiter.isRender { renders += 1 }
-            grants.append(Grant(waiter: waiter.number, worker: worker))
-        }
-        return grants
-    }
-
-    /// Queries before renders, each first in, first out.
-    private var nextIndex: Int? {
-        queue.firstIndex { !$0.isRender } ?? (renders < mediaSlots ? queue.indices.first : nil)
     }
 }
 

@@ -56,13 +56,13 @@ final class HTTPClientExchange: TransferObserver {
     }
 
     func received(headerLine: UnsafeRawBufferPointer) -> Bool {
-        let (bytes, lines) = state.withLock { state in
+        let parser = state.withLock { state in
             let head = unsafe state.parser.parse(headerLine)
             state.head = state.head ?? head
-            return (state.parser.bytes, state.parser.lines)
+            return state.parser
         }
-        guard bytes <= Limits.headerBytesMax, lines <= Limits.headerLinesMax else {
-            return reject(.headersTooLarge(host))
+        guard parser.bytes <= Limits.headerBytesMax, parser.lines <= Limits.headerLinesMax else {
+            return reject(.headersTooLarge(host, longest: parser.longestName))
         }
         return true
     }

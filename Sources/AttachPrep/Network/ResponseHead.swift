@@ -118,6 +118,9 @@ struct ResponseHeadParser: Sendable {
     private(set) var bytes = 0
     /// Header lines so far, including informational responses and trailers.
     private(set) var lines = 0
+    /// The name of the header with the longest line so far, for messages; nil without a usable one.
+    private(set) var longestName: String?
+    private var longestBytes = 0
     private var incoming: ResponseHead?
     private var isComplete = false
 
@@ -128,6 +131,9 @@ struct ResponseHeadParser: Sendable {
         // Bounded: the transfer ends at `Limits.headerBytesMax`.
         bytes += line.count
         lines += 1
+        if line.count > longestBytes, let name = unsafe Self.name(line) {
+            (longestName, longestBytes) = (name, line.count)
+        }
         guard !isComplete else { return nil }
         let text = unsafe Self.text(line)
         guard incoming != nil else {
@@ -144,6 +150,22 @@ struct ResponseHeadParser: Sendable {
         isComplete = true
         return head
     }
+
+    /// The name in a header line, if it is a short one of letters, digits, `-` and `_`.
+    private static func name(_ line: UnsafeRawBufferPointer) -> String? {
+        let name = unsafe line.prefix(nameBytesMax).prefix { $0 != UInt8(ascii: ":") }
+        let isUsual = unsafe name.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+        guard isUsual, unsafe 1..<nameBytesMax ~= name.count else { return nil }
+        return unsafe String(decoding: name, as: UTF8.self)
+    }
+
+    private static let nameBytesMax = 64
 
     /// The line without trailing whitespace.
     private static func text(_ line: UnsafeRawBufferPointer) -> ForeignText {

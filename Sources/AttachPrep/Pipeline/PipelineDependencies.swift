@@ -5,7 +5,7 @@ import Tracing
 
 /// The dependencies of the pipeline, shared by all requests.
 struct PipelineDependencies: Sendable {
-    let engine: any MediaEngine
+    private(set) var engine: any MediaEngine
     let quarantine: Quarantine
     let downloader: Downloader
     let blocking: BlockingThread
@@ -23,6 +23,13 @@ struct PipelineDependencies: Sendable {
         blocking = try BlockingThread()
         target = MonitoredTarget(
             try configuration.publish.target(configuration, blocking: blocking, logger: logger))
+    }
+
+    /// The same for a request whose calls wait for media slots as work of this share.
+    func sharing(_ share: MediaShare) -> PipelineDependencies {
+        var dependencies = self
+        dependencies.engine = engine.sharing(share)
+        return dependencies
     }
 
     /// An engine for work on the given content: rejects it when it is in quarantine, and records a strike when a media

@@ -126,6 +126,8 @@ public struct JobOrigin: Codable, Sendable, Hashable {
     public var batch: String?
     /// The submission's `Idempotency-Key`.
     public var idempotencyKey: String?
+    /// The name of the token that submitted it; nil in a service without tokens.
+    public var caller: String?
     /// The span of the request that submitted it; nil without traces, and in jobs of older versions.
     public var trace: TraceHeaders?
 

@@ -20,6 +20,10 @@ public struct JobSubmission: Sendable, Hashable {
         self.key = key
         self.host = host
     }
+
+    /// The jobs that `hostLimit` counts together: those of a caller with the same host, and its uploads. A caller so
+    /// cannot use the limit of another.
+    package var hostGroup: String { "\(origin.caller ?? "") \(host ?? "")" }
 }
 
 /// Validates requests and turns them into submissions.
@@ -44,10 +48,12 @@ public struct SubmissionValidator: Sendable {
 
     /// Validates a request and returns its submission.
     ///
+    /// - Parameter caller: the name of the caller's token; nil in a service without tokens.
     /// - Throws: `request.invalid`, `options.…`, `source.invalid_url`, `source.scheme_not_allowed`, or
     ///   `source.not_found` for an upload that does not exist.
-    public func submission(for request: AttachmentRequest) async throws -> JobSubmission {
+    public func submission(for request: AttachmentRequest, by caller: String? = nil) async throws -> JobSubmission {
         var submission = try await validated(request)
+        submission.origin.caller = caller
         submission.origin.trace = .current(tracer)
         return submission
     }

@@ -1,3 +1,4 @@
+import AttachPrepModel
 package import RichPush
 import SafeArithmetic
 import Synchronization
@@ -54,6 +55,11 @@ public enum StoreDurability: String, Sendable, Hashable, CaseIterable {
 /// Quotas and retention times of a store.
 public struct StoreLimits: Sendable, Hashable {
     public var queuedJobsMax = Limits.queuedJobsMax
+    /// Callers that share the store: the number of tokens.
+    public var callersCount = 1
+    /// Running jobs of a caller; below the worker's concurrency when there are several callers, so that none of them
+    /// occupies all slots.
+    public var runningPerCallerMax = Int.max
     public var retentionSeconds = Limits.retentionSeconds
     public var deadRetentionSeconds = Limits.deadRetentionSeconds
     public var mediaQuotaBytes = Limits.mediaQuotaBytes
@@ -66,6 +72,22 @@ public struct StoreLimits: Sendable, Hashable {
     public var campaignSeconds = Limits.campaignSeconds
 
     public init() {}
+
+    /// Sets what each caller may take when there are several: three quarters of the concurrency, so that others find a
+    /// free slot beside long jobs, and a share of the uploads.
+    package mutating func share(among callers: Int, concurrency: Int) {
+        callersCount = max(1, callers)
+        runningPerCallerMax = callers > 1 ? max(1, concurrency.subtracting(clamping: concurrency / 4)) : .max
+    }
+
+    /// Bytes of all uploads: three quarters of the quota, because results need the rest.
+    package var uploadBytesMax: Int { mediaQuotaBytes.subtracting(clamping: mediaQuotaBytes / 4) }
+
+    /// Bytes of a caller's uploads: an equal share, but at least one upload of the largest size.
+    package var uploadBytesPerCallerMax: Int {
+        // Bounded: the divisor is at least 1.
+        max(uploadBytesMax / max(1, callersCount), min(uploadBytesMax, Limits.sourceBytesMax))
+    }
 }
 
 /// What a sweep removed.

@@ -2,8 +2,18 @@ public import FoundationEssentials
 
 /// Stores files that callers uploaded, which requests name as sources: `upload:<id>`.
 public protocol UploadStore: Sendable {
-    /// Creates an empty file for an upload; it is removed unless `store` is called.
-    func beginUpload() async throws -> UploadInProgress
+    /// Creates an empty file for an upload and reserves its bytes; both are undone unless `store` is called.
+    ///
+    /// - Parameters:
+    ///   - bytes: the declared length; 0 when it is unknown.
+    ///   - caller: the name of the caller's token; nil in a service without tokens.
+    /// - Throws: `output.no_space` when uploads would take more than all of them, or those of the caller, may.
+    func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress
+
+    /// Raises the reservation of an upload that is longer than declared so far.
+    ///
+    /// - Throws: As `beginUpload`.
+    func reserve(_ bytes: Int, for upload: UploadInProgress) async throws
 
     /// Stores a finished upload durably, until it has expired and no job needs it.
     func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload
@@ -20,6 +30,12 @@ public protocol UploadStore: Sendable {
 }
 
 extension UploadStore {
+    /// Begins an upload of unknown length in a service without tokens.
+    public func beginUpload() async throws -> UploadInProgress { try await beginUpload(bytes: 0, by: nil) }
+
+    /// For drivers that reserve nothing.
+    public func reserve(_ bytes: Int, for upload: UploadInProgress) async throws {}
+
     /// For drivers that store uploads on one machine.
     public func file(of upload: Upload) async throws -> String { upload.path }
 }
@@ -57,9 +73,12 @@ public struct UploadInProgress: Sendable, Hashable {
     public let id: MediaID
     /// Path of an empty file that the caller writes.
     public let path: String
+    /// The name of the caller's token; nil in a service without tokens.
+    public let caller: String?
 
-    public init(id: MediaID, path: String) {
+    public init(id: MediaID, path: String, caller: String? = nil) {
         self.id = id
         self.path = path
+        self.caller = caller
     }
 }

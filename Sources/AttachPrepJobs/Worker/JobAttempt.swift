@@ -2,6 +2,7 @@ public import AttachPrep
 public import AttachPrepModel
 import FoundationEssentials
 import Logging
+import MediaEngine
 import RichPush
 import SafeArithmetic
 
@@ -108,6 +109,19 @@ extension ClaimedJob {
     var id: JobID { job.id }
 }
 
+extension MediaShare {
+    init(_ job: ClaimedJob) {
+        let priority: Priority =
+            switch job.request.jobOptions.priority {
+            case .high: .high
+            case .normal: .normal
+            case .bulk: .bulk
+            }
+        let host = (try? WebAddress(job.request.source))?.host.lowercased()
+        self.init(caller: job.job.origin.caller ?? "", host: host ?? "", priority: priority)
+    }
+}
+
 extension Manifest {
     /// Duration of the work in seconds.
     var seconds: Double { timings.total / 1000 }
@@ -121,6 +135,7 @@ extension JobAttempt {
         var task = PreparationTask(job.request)
         task.folder = folder
         task.logger = logger
+        task.share = MediaShare(job)
         task.validators = validators
         if let upload { task.localFile = try await path(of: upload) }
         #if DEBUG

@@ -34,9 +34,9 @@ struct Authenticator: Sendable {
     /// - Throws: A problem with status 401, 403 or 429.
     func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> String? {
         guard access != .anyone else { return nil }
-        guard tokens.isRequired else { return "local" }
+        guard tokens.isRequired else { return ServiceContext.local }
         if let caller = try known(request) { return caller }
-        if access == .callersAndLoopback, trustsLoopback, Self.isLocal(request, context) { return "local" }
+        if access == .callersAndLoopback, trustsLoopback, Self.isLocal(request, context) { return ServiceContext.local }
         throw unauthorizedProblem(context)
     }
 

@@ -8,11 +8,19 @@ import RichPush
 /// (DNS rebinding, cross-site requests).
 enum LoopbackPolicy {
     static func isLoopback(_ host: String) -> Bool {
+        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         let host = host.lowercased()
         if ["localhost", "::1", "[::1]"].contains(host) || host.hasSuffix(".localhost") { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
         if host.hasPrefix("::ffff:") { return isLoopback(String(host.dropFirst(7))) }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false).map(octet)
         return parts.count == 4 && parts.allSatisfy { $0 != nil } && parts[0] == 127
+    }
+
+    /// A part of an IPv4 address: digits only, since `UInt8` also reads "+127", and no leading zero, which some
+    /// programs read as octal.
+    private static func octet(_ text: Substring) -> UInt8? {
+        let isNumber = text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        return isNumber && (text == "0" || text.utf8.first != UInt8(ascii: "0")) ? UInt8(text) : nil
     }
 
     /// Rejects a listening address that is not loopback if there are no tokens.
@@ -26,10 +34,14 @@ enum LoopbackPolicy {
                 + "set tokens (ATTACHPREP_TOKENS or --token-file) or omit --host.")
     }
 
-    /// The host of a `Host` header, without its port.
+    /// The host of a `Host` header, without its port; the whole header when something else follows the host.
     static func host(of authority: String) -> String {
-        if authority.hasPrefix("[") { return String(authority.prefix { $0 != "]" }) + "]" }
-        return String(authority.prefix { $0 != ":" })
+        let host =
+            authority.hasPrefix("[")
+            ? authority.prefix { $0 != "]" } + authority.drop { $0 != "]" }.prefix(1) : authority.prefix { $0 != ":" }
+        let port = authority.utf8.dropFirst(host.utf8.count)
+        let isPort = port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy { 0x30...0x39 ~= $0 }
+        return port.isEmpty || isPort ? String(host) : authority
     }
 
     /// The host of a URL, in lowercase.

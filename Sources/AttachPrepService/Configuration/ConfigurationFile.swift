@@ -13,7 +13,7 @@ import Yams
 /// allow-callback-network: [10.2.0.0/16, 10.3.0.0/16]
 /// ```
 /// Settings need one level of keys with strings, numbers, Booleans and lists of strings, and nothing else. Nested keys,
-/// anchors and aliases are rejected, so that no small file can become a large one.
+/// anchors and aliases are rejected (`YAMLStructure`), so that no small file can become a large one.
 struct ConfigurationFile: Sendable {
     /// The text of a value, and where it stands.
     struct Entry: Sendable, Hashable {
@@ -37,7 +37,7 @@ struct ConfigurationFile: Sendable {
     init(bytes: [UInt8], path: String) throws {
         self.path = path
         let text = try Self.text(bytes, path)
-        try YAMLReferences.check(text, path)
+        try YAMLStructure.check(text, path)
         guard let root = try Self.root(of: text, path) else {
             entries = [:]
             return
@@ -175,48 +175,6 @@ extension ConfigurationFile {
         case .unreadable(EISDIR): "is a folder; name a file"
         case .unreadable(let code): "cannot be read (error \(code))"
         }
-    }
-}
-
-/// Anchors (`&name`) and aliases (`*name`), with which a small file can stand for billions of values.
-private enum YAMLReferences {
-    /// - Throws: `request.invalid`, with the line of the first one.
-    static func check(_ text: String, _ path: String) throws {
-        var quote: UInt8?
-        var before = UInt8(ascii: "\n")
-        var isComment = false
-        var line = 1
-        let bytes = Array(text.utf8)
-        for (index, byte) in bytes.enumerated() {
-            defer { before = byte }
-            if byte == UInt8(ascii: "\n") {
-                line += 1  // Bounded: the size of the file.
-                isComment = false
-            }
-            if isComment { continue }
-            if let open = quote {
-                // A doubled single quote ends the text and begins it again, which makes no difference here.
-                if byte == open, open == UInt8(ascii: "'") || before != UInt8(ascii: "\\") { quote = nil }
-                continue
-            }
-            guard startsToken(after: before) else { continue }
-            switch byte {
-            case UInt8(ascii: "'"), UInt8(ascii: "\""): quote = byte
-            case UInt8(ascii: "#"): isComment = true
-            case UInt8(ascii: "&"), UInt8(ascii: "*"):
-                let next = index + 1 < bytes.count ? bytes[index + 1] : UInt8(ascii: " ")  // Bounded: an index.
-                guard next > UInt8(ascii: " ") else { continue }
-                throw AttachPrepError(
-                    .requestInvalid,
-                    "\(path):\(line): Anchors and aliases (& and *) are not supported; put a text that begins with "
-                        + "one of them in quotes.")
-            default: break
-            }
-        }
-    }
-
-    private static func startsToken(after byte: UInt8) -> Bool {
-        byte <= UInt8(ascii: " ") || [UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: ",")].contains(byte)
     }
 }
 

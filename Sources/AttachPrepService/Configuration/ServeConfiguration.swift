@@ -82,6 +82,7 @@ public struct ServeConfiguration: Sendable {
         durability = try reader.choice(.fsync, StoreDurability.self) ?? .normal
         drainSeconds = try reader.seconds(.drain, 0...3_600) ?? Limits.drainSeconds
         limits = try Self.limits(reader)
+        limits.share(among: Self.callersCount(tokens, tokenFile), concurrency: preparer.requestsInFlight)
         jobsPerHostMax = try reader.whole(.perHost, 1...10_000) ?? Limits.jobsPerHostMax
         logFormat = try reader.choice(.logFormat, LogFormat.self) ?? .text
         logLevel = try reader.choice(.logLevel, Logger.Level.self) ?? .info
@@ -169,6 +170,10 @@ public struct ServeConfiguration: Sendable {
         configuration.requiresSandbox = try reader.isOn(.requireSandbox)
         configuration.mediaNiceness = Limits.serviceMediaNiceness
         return configuration
+    }
+
+    private static func callersCount(_ tokens: [String], _ file: String?) -> Int {
+        Set(tokens + (file.flatMap { TokenFile.tokens(in: $0) } ?? [])).count
     }
 
     private static func limits(_ reader: SettingReader) throws -> StoreLimits {

@@ -152,7 +152,7 @@ extension Setting {
         case .logFormat: "Log format: text or json."
         case .logLevel: "Log level: debug, info, notice, warning or error."
         case .concurrency: "Number of jobs to process at a time."
-        case .perHost: "Number of jobs to process at a time that download from the same host."
+        case .perHost: "Number of jobs of a token to process at a time that download from the same host."
         case .mediaSlots: "Number of media files to decode or encode at a time."
         case .requireSandbox: "Fail if the media process cannot be sandboxed."
         case .httpsOnly: "Reject http sources, including redirects to http."

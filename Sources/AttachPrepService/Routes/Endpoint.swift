@@ -80,7 +80,10 @@ struct ServiceContext: RequestContext {
     /// Identifies the request in responses and log lines.
     let requestID: String
     /// The caller's name: half of its token's digest, or `local` in a service without tokens.
-    var caller = "local"
+    var caller = ServiceContext.local
+    /// The name of the caller's token; nil in a service without tokens.
+    var token: String? { caller == Self.local ? nil : caller }
+    static let local = "local"
 
     init(source: Source) {
         coreContext = CoreRequestContextStorage(source: source)

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -70,33 +71,43 @@ public struct ReadinessReport: Codable, Sendable, Hashable {
     }
 }
 
-/// The HTTP front end of a worker: `/healthz`, `/readyz` and `/metrics`, without authentication.
+/// The HTTP front end of a worker: `/healthz`, `/readyz` and `/metrics`. Metrics on an address that is not loopback, or
+/// of a worker with tokens, need a token.
 struct ProbeService: HTTPFrontend {
     let boundPort = BoundPort()
     private let health: HealthRoutes
     private let settings: ServiceSettings
+    private let tokens: AccessTokens
     private let metrics: HTTPMetrics?
     private let logger: Logger
     private let drained: @Sendable () async -> Void
 
     /// - Parameter drained: returns when running jobs have ended after the start of graceful shutdown.
     init(
-        health: HealthRoutes, settings: ServiceSettings, metrics: HTTPMetrics? = nil, logger: Logger,
+        health: HealthRoutes, settings: ServiceSettings, tokens: AccessTokens, metrics: HTTPMetrics? = nil,
+        logger: Logger,
         drained: @escaping @Sendable () async -> Void = {}
     ) {
-        (self.health, self.settings, self.metrics) = (health, settings, metrics)
+        (self.health, self.settings, self.tokens, self.metrics) = (health, settings, tokens, metrics)
         (self.logger, self.drained) = (logger, drained)
     }
 
     func run() async throws {
+        let isPublic = !tokens.isRequired && !LoopbackPolicy.isLoopback(settings.host)
         let endpoints = health.endpoints.map { endpoint in
+            guard isPublic, endpoint.access != .anyone else { return endpoint }
             var endpoint = endpoint
-            endpoint.access = .anyone
+            endpoint.respond = { _, _ in
+                throw Problem(
+                    .requestUnauthorized,
+                    "Metrics on a public address need a token, and this worker has none; its operator must set "
+                        + "ATTACHPREP_TOKENS, or a token file.", status: 403)
+            }
             return endpoint
         }
         let front = HTTPApplication(
             endpoints: endpoints,
-            authenticator: Authenticator(tokens: try AccessTokens([], logger: logger), settings: settings),
+            authenticator: Authenticator(tokens: tokens, settings: settings),
             settings: settings, port: boundPort, logger: logger, metrics: metrics, enforcesLoopback: false)
         defer { boundPort.end() }
         try await front.run(stopping: { health.markNotReady() }, drained: drained)

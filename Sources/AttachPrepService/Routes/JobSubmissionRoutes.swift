@@ -29,7 +29,7 @@ struct JobSubmissionRoutes: Sendable {
         switch format {
         case .one:
             var submission = try await validator.submission(
-                for: try AttachmentRequest(json: bytes, defaults: AttachmentRequest(source: "")))
+                for: try AttachmentRequest(json: bytes, defaults: AttachmentRequest(source: "")), by: context.token)
             submission.origin.idempotencyKey = keyHeader?.text
             let kept = try await store.enqueue([submission], idempotency: key)
             guard let job = kept.jobs.first else {
@@ -38,7 +38,8 @@ struct JobSubmissionRoutes: Sendable {
             return try await answer(job, isRepeated: kept.areRepeated, to: request)
         case .lines:
             let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: keyHeader?.text)
-            let submissions = try await JSONLinesBatch(bytes).submissions(validator).map { submission in
+            let valid = try await JSONLinesBatch(bytes).submissions(validator, by: context.token)
+            let submissions = valid.map { submission in
                 var submission = submission
                 submission.origin.batch = origin.batch
                 submission.origin.idempotencyKey = origin.idempotencyKey
@@ -152,14 +153,14 @@ struct JSONLinesBatch {
     }
 
     /// - Throws: A problem that lists each invalid line.
-    func submissions(_ validator: SubmissionValidator) async throws -> [JobSubmission] {
+    func submissions(_ validator: SubmissionValidator, by caller: String?) async throws -> [JobSubmission] {
         var submissions: [JobSubmission] = []
         var errors: [Problem.Line] = []
         for line in lines {
             // Thousands of lines must not block a thread of the cooperative pool.
             if line.number.isMultiple(of: Self.linesAtOnce) { await Task.yield() }
             do {
-                submissions.append(try await submission(line.bytes, validator))
+                submissions.append(try await submission(line.bytes, validator, by: caller))
             } catch let error as AttachPrepError {
                 errors.append(Problem.Line(line: line.number, code: error.code, detail: error.message))
             }
@@ -171,13 +172,13 @@ struct JSONLinesBatch {
     private static let linesAtOnce = 50
 
     private func submission(
-        _ bytes: ArraySlice<UInt8>, _ validator: SubmissionValidator
+        _ bytes: ArraySlice<UInt8>, _ validator: SubmissionValidator, by caller: String?
     ) async throws -> JobSubmission {
         guard bytes.count <= Limits.requestBytesMax else {
             throw AttachPrepError(.requestTooLarge, "The line exceeds \(Limits.requestBytesMax) bytes.")
         }
         let request = try AttachmentRequest(json: Array(bytes), defaults: AttachmentRequest(source: ""))
-        return try await validator.submission(for: request)
+        return try await validator.submission(for: request, by: caller)
     }
 
     private static func problem(_ errors: [Problem.Line], of count: Int) -> Problem {

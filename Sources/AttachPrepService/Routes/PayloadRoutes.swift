@@ -33,14 +33,17 @@ struct PayloadRoutes: Sendable {
         case .one:
             let submission = try PayloadSubmission(bytes)
             try requirePublicURLs()
-            return JSONResponse.response(bytes: try await rewritten(submission, seconds, shared).json())
+            let result = try await rewritten(submission, seconds, shared, by: context.token)
+            return JSONResponse.response(bytes: try result.json())
         case .lines:
             let lines = try JSONLines(bytes, max: Limits.payloadBatchLinesMax).lines
             try requirePublicURLs()
             // All at once: the jobs have one deadline.
             let results = try await lines.concurrentlyMapped(atMost: lines.count) { line in
                 do {
-                    return try await rewritten(PayloadSubmission(Array(line.bytes)), seconds, shared).json()
+                    return try await rewritten(
+                        PayloadSubmission(Array(line.bytes)), seconds, shared, by: context.token
+                    ).json()
                 } catch let error as AttachPrepError {
                     return try PayloadFailure(error).json()
                 }
@@ -58,14 +61,16 @@ struct PayloadRoutes: Sendable {
     }
 
     private func rewritten(
-        _ submission: PayloadSubmission, _ seconds: Double?, _ shared: SharedPreparations
+        _ submission: PayloadSubmission, _ seconds: Double?, _ shared: SharedPreparations, by caller: String?
     ) async throws -> PayloadResult {
         let deadline = jobs.deadline(of: submission.template, preferring: seconds)
         return try await submission.rewriter.rewritten(
             applying: submission.template, receipt: try await receipt(for: submission),
             addsNeutralObject: submission.addsNeutralObject
         ) { request in
-            try await shared.manifest(of: request) { try await jobs.manifest(of: $0, before: deadline) }
+            try await shared.manifest(of: request) { request in
+                try await jobs.manifest(of: request, by: caller, before: deadline)
+            }
         }
     }
 
@@ -196,10 +201,12 @@ struct PayloadJobs: Sendable {
     /// end in time.
     ///
     /// - Throws: Errors of the service, and of the request that do not concern its source.
-    func manifest(of request: AttachmentRequest, before deadline: ContinuousClock.Instant) async throws -> Manifest {
+    func manifest(
+        of request: AttachmentRequest, by caller: String?, before deadline: ContinuousClock.Instant
+    ) async throws -> Manifest {
         let submission: JobSubmission
         do {
-            submission = try await validator.submission(for: request)
+            submission = try await validator.submission(for: request, by: caller)
         } catch let error as AttachPrepError where error.code.isOfSource {
             return Manifest(rejecting: request, error)
         }

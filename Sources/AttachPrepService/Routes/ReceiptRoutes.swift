@@ -13,6 +13,7 @@ struct ReceiptRoutes: Sendable {
     let requests: RateLimiter
     /// By address, for receipts with an invalid token.
     let wrongTokens: RateLimiter
+    let work: AnonymousWork
 
     var endpoints: [Endpoint] {
         [Endpoint(method: .post, path: ReceiptService.path, access: .anyone, respond: receive)]
@@ -24,9 +25,12 @@ struct ReceiptRoutes: Sendable {
             throw Problem(.requestRateLimited, "Too many requests with receipts from this address; retry later.")
                 .retrying(after: seconds)
         }
+        try work.check(address)
         let body = try BoundedRequestBody(request, context, max: Limits.receiptsBytesMax)
         try body.requireJSON()
-        switch try ReceiptBody(try await body.all()) {
+        let bytes = try await body.all()
+        let read = try work.charging(address, bytes: bytes.count, isValid: \.hasReports) { try ReceiptBody(bytes) }
+        switch read {
         case .one(let report):
             let statuses = try await receiptService.record([try arrival(try report.get(), from: address)])
             return try JSONResponse.response(ReceiptsResponse(statuses, refused: []))
@@ -103,6 +107,16 @@ enum ReceiptBody {
                 "\(reports.count) receipts exceed the limit of \(Limits.receiptsMax); send several requests.")
         }
         self = .many(reports)
+    }
+
+    /// Whether any of it is a receipt.
+    var hasReports: Bool {
+        let reports =
+            switch self {
+            case .one(let report): [report]
+            case .many(let reports): reports
+            }
+        return reports.contains { if case .success = $0 { true } else { false } }
     }
 
     /// An element of a list, which decodes even if it is not a receipt.

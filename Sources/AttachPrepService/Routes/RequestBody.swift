@@ -13,6 +13,8 @@ struct BoundedRequestBody {
     let request: Request
     let context: ServiceContext
     let bytesMax: Int
+    /// The `Content-Length`; `Int.max` for a number that exceeds 64 bits, nil without one.
+    let declaredBytes: Int?
 
     /// Checks the headers before any of the body is read.
     ///
@@ -20,12 +22,17 @@ struct BoundedRequestBody {
     ///   a content coding.
     init(_ request: Request, _ context: ServiceContext, max bytesMax: Int) throws {
         (self.request, self.context, self.bytesMax) = (request, context, bytesMax)
-        if let text = request.headers[.contentLength], let declared = Int(text), declared > bytesMax {
-            throw Self.tooLarge(bytesMax)
-        }
+        declaredBytes = request.headers[.contentLength].flatMap(Self.number)
+        if let declaredBytes, declaredBytes > bytesMax { throw Self.tooLarge(bytesMax) }
         if let coding = request.headers[.contentEncoding], coding.lowercased() != "identity" {
             throw Problem(.requestInvalid, "Content-Encoding is not supported; send an uncompressed body.", status: 415)
         }
+    }
+
+    /// Nil for anything but digits.
+    private static func number(_ text: String) -> Int? {
+        let isNumber = !text.isEmpty && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        return isNumber ? Int(text) ?? .max : nil
     }
 
     static func tooLarge(_ bytesMax: Int) -> AttachPrepError {

@@ -25,10 +25,10 @@ struct UploadRoutes: Sendable {
                 .requestInvalid, "multipart bodies are not supported; send the file's bytes as the body.",
                 status: 415)
         }
-        let pending = try await store.beginUpload()
+        let pending = try await store.beginUpload(bytes: body.declaredBytes ?? 0, by: context.token)
         do {
             let file = try await UploadFile(path: pending.path)
-            try await file.write(body)
+            try await file.write(body) { try await store.reserve($0, for: pending) }
             let upload = try await store.store(pending, bytes: file.bytes, sha256: file.sha256)
             return try JSONResponse.response(UploadResponse(upload), status: .created)
         } catch {
@@ -69,18 +69,27 @@ final class UploadFile {
     /// The SHA-256 of the bytes written, in lowercase hexadecimal.
     var sha256: String { hash.finalize().hexadecimal }
 
+    /// Bytes reserved at a time for an upload of unknown length.
+    private static let reservedBytes = 8_000_000
+
     /// Writes the whole body.
     ///
+    /// - Parameter reserve: called with a number of bytes before the body exceeds what is reserved for it.
     /// - Throws: `request.too_large`, `request.invalid` for an incomplete body, `media.empty`, and
     ///   `output.no_space` or `output.not_writable`.
-    func write(_ body: BoundedRequestBody) async throws {
+    func write(_ body: BoundedRequestBody, reserve: (Int) async throws -> Void) async throws {
+        var reserved = body.declaredBytes ?? 0
         for try await piece in body.pieces() {
             bytes = bytes.adding(clamping: piece.readableBytes)
             guard bytes <= body.bytesMax else { throw BoundedRequestBody.tooLarge(body.bytesMax) }
+            if bytes > reserved {
+                reserved = min(bytes.adding(clamping: Self.reservedBytes), body.bytesMax)
+                try await reserve(reserved)
+            }
             unsafe piece.withUnsafeReadableBytes { unsafe hash.update(bufferPointer: $0) }
             try await handle.write(piece)
         }
-        if let declared = body.request.headers[.contentLength].flatMap({ Int($0) }), declared != bytes {
+        if let declared = body.declaredBytes, declared != bytes {
             throw AttachPrepError(.requestInvalid, "The body ended after \(bytes) of \(declared) bytes; send it again.")
         }
         guard bytes > 0 else { throw AttachPrepError(.mediaEmpty, "The upload is empty.") }

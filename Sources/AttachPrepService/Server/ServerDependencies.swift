@@ -145,7 +145,8 @@ struct ServerDependencies: Sendable {
         let drained = { @Sendable in for await _ in drain {} }
         guard configuration.role == .serve else {
             return ProbeService(
-                health: health, settings: configuration.service, metrics: metrics, logger: logger, drained: drained)
+                health: health, settings: configuration.service, tokens: tokens, metrics: metrics, logger: logger,
+                drained: drained)
         }
         let sends = !configuration.webhookSecrets.isEmpty || configuration.webhookSecretFile != nil
         let validator = SubmissionValidator(

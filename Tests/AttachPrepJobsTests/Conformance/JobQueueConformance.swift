@@ -93,7 +93,7 @@ enum JobQueueConformance {
         Behavior("Concurrent claims receive different jobs") { driver in
             let ids = try await driver.jobs.enqueue((0..<30).map { _ in .sample(host: nil) }, idempotency: nil)
             let claimed = try await withThrowingTaskGroup(of: [JobID].self) { group in
-                for _ in 0..<15 { group.addTask { try await driver.claim(2).map(\.job.id) } }
+                for _ in 0..<15 { group.addTask { try await driver.claim(2, hostLimit: 30).map(\.job.id) } }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
             #expect(claimed.count == 30 && Set(claimed) == Set(ids.jobs.map(\.id)))
@@ -132,15 +132,16 @@ enum JobQueueConformance {
                 _ = try await driver.jobs.enqueue(
                     (0..<13).map { _ in .sample(host: nil, priority: priority) }, idempotency: nil)
             }
-            let first = try await driver.claim(10).map(\.job.request.jobOptions.priority)
+            let first = try await driver.claim(10, hostLimit: 39).map(\.job.request.jobOptions.priority)
             #expect(first.count { $0 == .high } > first.count { $0 == .normal } && first.contains(.normal))
-            _ = try await driver.claim(11)
-            #expect(try await driver.claim(18).contains { $0.job.request.jobOptions.priority == .bulk })
+            _ = try await driver.claim(11, hostLimit: 39)
+            let last = try await driver.claim(18, hostLimit: 39)
+            #expect(last.contains { $0.job.request.jobOptions.priority == .bulk })
         },
         Behavior("A single lane with jobs gets all claims") { driver in
             _ = try await driver.jobs.enqueue(
                 (0..<30).map { _ in .sample(host: nil, priority: .bulk) }, idempotency: nil)
-            #expect(try await driver.claim(30).count == 30)
+            #expect(try await driver.claim(30, hostLimit: 30).count == 30)
         },
     ]
 

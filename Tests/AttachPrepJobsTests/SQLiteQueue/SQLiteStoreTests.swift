@@ -162,7 +162,7 @@ import Testing
         }
         for part in [submissions[..<30], submissions[30...]] {
             _ = try await sqlite.store.enqueue(Array(part), idempotency: nil)
-            for job in try await sqlite.driver.claim(30) {
+            for job in try await sqlite.driver.claim(30, hostLimit: 30) {
                 let url = try #require(job.request.jobOptions.callbackURL)
                 let notice = WebhookNotice(url: url, event: .attachmentPrepared, body: "{}")
                 #expect(try await sqlite.store.finish(job.lease, .succeeded(.sample(), .make()), notice: notice))

@@ -122,7 +122,9 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
     func webhookCounts() async throws -> [WebhookState: Int] { try await available().webhookCounts() }
     func nextWebhookDue() async throws -> Date? { try await available().nextWebhookDue() }
 
-    func beginUpload() async throws -> UploadInProgress { try await available().beginUpload() }
+    func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress {
+        try await available().beginUpload(bytes: bytes, by: caller)
+    }
 
     func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
         try await available().store(upload, bytes: bytes, sha256: sha256)

@@ -111,6 +111,10 @@ struct ConfigurationFileTests {
         ("port: [", ["not valid YAML"]),
         ("a: &b 1", ["attachprep.yaml:1: Anchors and aliases"]),
         ("proxy: 'it''s # & fine'\nport: *b", ["attachprep.yaml:2: Anchors and aliases"]),
+        ("host: \"\\\\\"\nport: &b 1", ["attachprep.yaml:2: Anchors and aliases"]),
+        ("host: a # \u{2028}port: &b 1", ["Anchors and aliases"]),
+        ("host: [&b a, *b]", ["attachprep.yaml:1: Anchors and aliases"]),
+        ("? &b a\n: 1", ["attachprep.yaml:1: Anchors and aliases"]),
         ("host: \0", ["not text in UTF-8"]),
     ])
     func `An invalid file is reported with what to do`(text: String, parts: [String]) {
@@ -129,7 +133,8 @@ struct ConfigurationFileTests {
         #expect(message((["l0: &l0 [x, x]"] + levels).joined(separator: "\n")).contains("Anchors"))
         #expect(message(String(repeating: "[", count: 100_000)).contains("not valid YAML"))
         let nested = (0..<700).map { String(repeating: " ", count: $0) + "host:\n" }.joined()
-        #expect(message(nested).contains("has keys of its own"))
+        #expect(message(nested).contains("levels"))
+        #expect(message("resolve: [" + String(repeating: "a, ", count: 30_000) + "a]").contains("values"))
         #expect(message("host: " + String(repeating: "x", count: 300_000)).contains("is larger than 262144 bytes"))
     }
 

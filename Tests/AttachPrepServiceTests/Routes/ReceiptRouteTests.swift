@@ -107,6 +107,20 @@ struct ReceiptRouteTests {
         #expect(response.field("retry-after").flatMap { Int($0) } ?? 0 > 500)
     }
 
+    @Test func `Invalid bodies are limited by the work they cause, before they are read`() async throws {
+        let service = try await LiveService { $0.anonymousWorkPerSecondMax = 0.000_001 }
+        let token = try await token(service)
+        // 60 KB cost at least a millisecond each.
+        let body = String(repeating: "[", count: 60_000)
+        var statuses: [Int] = []
+        while statuses.last != 429, statuses.count < 2_000 {
+            statuses.append(try await service.anonymous.post("/v1/receipts", json: body).status)
+        }
+        #expect(Set(statuses) == [400, 429])
+        let response = try await service.anonymous.post("/v1/receipts", json: json(token))
+        #expect(response.status == 429 && response.field("retry-after") != nil)
+    }
+
     /// Bodies with `TOKEN` in place of a valid token, and the expected status.
     private static let hostile: [(body: String, status: Int)] = [
         ("", 400), ("[]", 400), ("{}", 400), ("null", 400), ("7", 400), ("\"TOKEN\"", 400), ("[", 400), ("\u{0}", 400),
@@ -128,7 +142,7 @@ struct ReceiptRouteTests {
     ]
 
     @Test func `Hostile bodies are rejected and not counted`() async throws {
-        let service = try await LiveService()
+        let service = try await LiveService { $0.anonymousWorkPerSecondMax = 0 }
         let token = try await token(service)
         for (body, status) in Self.hostile {
             let text = body.replacingOccurrences(of: "TOKEN", with: token)

@@ -50,6 +50,25 @@ struct UploadRouteTests {
         #expect(try service.folder.contents().isEmpty)
     }
 
+    @Test(arguments: ["9223372036854775808", "18446744073709551616", "99999999999999999999999"])
+    func `A declared length beyond 64 bits is rejected at once`(_ length: String) async throws {
+        let service = try await LiveService()
+        let connection = try await begin(service, "Content-Length: \(length)")
+        let response = try TestHTTPClient.response(await connection.receiveAll())
+        #expect(response.status == 413 || response.status == 400, "\(response.status)")
+        #expect(try service.folder.contents().isEmpty)
+    }
+
+    @Test func `An upload reserves its declared length, or bytes as they arrive`() async throws {
+        let service = try await LiveService()
+        _ = try await service.caller.send("POST", "/v1/uploads", body: [1, 2, 3])
+        let connection = try await begin(service, "Transfer-Encoding: chunked")
+        try await connection.send("5\r\nhello\r\n0\r\n\r\n")
+        _ = await connection.receive(until: "}")
+        let reserved = service.store.state.withLock(\.reserved)
+        #expect(reserved.prefix(2) == [3, 0] && reserved.count == 3 && reserved[2] >= 5)
+    }
+
     @Test func `Expect: 100-continue is answered with 100 or with the error`() async throws {
         let service = try await LiveService()
         let wanted = try await begin(service, "Content-Length: 5\r\nExpect: 100-continue")
