@@ -28,7 +28,7 @@ public struct MatrixFile: Sendable, Hashable {
                 .requestInvalid, "The Matrix file object in \(path) \(reason); check its path and permissions.")
         }
         let encryptedFile: EncryptedFile
-        do { encryptedFile = try JSONDecoder().decode(EncryptedFile.self, from: Data(bytes)) } catch {
+        do { encryptedFile = try ForeignJSON.decode(EncryptedFile.self, from: bytes) } catch {
             throw Self.invalid("the JSON in \(path) is not a file object with v, key, iv and hashes")
         }
         try self.init(encryptedFile)

@@ -236,7 +236,9 @@ extension AttachmentRequest {
         let decoder = JSONDecoder()
         decoder.userInfo[.requestDefaults] = defaults
         do {
-            self = try AttachPrepError.converting { try ForeignJSON.decode(AttachmentRequest.self, from: json, with: decoder) }
+            self = try AttachPrepError.converting {
+                try ForeignJSON.decode(AttachmentRequest.self, from: json, with: decoder)
+            }
         } catch let error as AttachPrepError {
             throw error
         } catch let error as DecodingError {
@@ -280,7 +282,8 @@ extension Decoder {
         guard let unknown = keys.sorted().first(where: { !known.contains($0) }) else { return }
         throw AttachPrepError(
             .requestInvalid,
-            "The request has an unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; known keys are \(known.joined(separator: ", ")).")
+            "The request has an unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; known keys are "
+                + "\(known.joined(separator: ", ")).")
     }
 }
 

@@ -58,8 +58,8 @@ struct ConfigurationFile: Sendable {
         guard CombiningMarks.areBounded(in: text) else {
             throw AttachPrepError(
                 .requestInvalid,
-                "The configuration file \(path) has more than \(CombiningMarks.runMax) combining marks on one character; "
-                    + "remove them.")
+                "The configuration file \(path) has more than \(CombiningMarks.runMax) combining marks on one "
+                    + "character; remove them.")
         }
         return text
     }

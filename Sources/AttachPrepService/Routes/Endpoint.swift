@@ -115,7 +115,9 @@ struct NegotiationMiddleware: RouterMiddleware {
         }
         if let query, let unknown = QueryParameters(request).names.first(where: { !query.contains($0) }) {
             let known = query.isEmpty ? "none is allowed" : "allowed: \(query.sorted().joined(separator: ", "))"
-            throw Problem(.requestInvalid, "Unknown query parameter \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; \(known).")
+            throw Problem(
+                .requestInvalid,
+                "Unknown query parameter \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; \(known).")
         }
         return try await next(request, context)
     }

@@ -197,7 +197,8 @@ struct ProblemMiddleware: RouterMiddleware {
         }
         var problem = Problem(
             .requestInvalid,
-            "Method \(MessageText.excerpt(request.method.rawValue, bytesMax: 20)) is not allowed for this path; allowed: \(allowed).",
+            "Method \(MessageText.excerpt(request.method.rawValue, bytesMax: 20)) is not allowed for this path; "
+                + "allowed: \(allowed).",
             status: 405)
         problem.fields[.allow] = allowed
         return problem
