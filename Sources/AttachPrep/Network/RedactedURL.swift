@@ -19,7 +19,7 @@ public enum RedactedURL {
         // The rest may look like user info again; each round shortens the text, so the loop ends.
         while shown.utf8.count < bytes {
             bytes = shown.utf8.count
-            shown = String(withoutUserInfo(shown[...].unicodeScalars))
+            shown = withoutUserInfo(shown[...].unicodeScalars)
         }
         let (head, tail) = split(shown[...].unicodeScalars, at: ["?", "#"])
         return "\(String(head))\(redactPairs(tail, depth: depth))"
@@ -32,13 +32,14 @@ public enum RedactedURL {
         }
     }
 
-    private static func withoutUserInfo(_ text: Scalars) -> Scalars {
-        guard let colon = text.firstIndex(of: ":") else { return text }
+    private static func withoutUserInfo(_ text: Scalars) -> String {
+        guard let colon = text.firstIndex(of: ":") else { return String(text) }
         let start = text[colon...].dropFirst().drop { $0 == "/" || $0 == "\\" }.startIndex
-        guard start > text.index(after: colon), let at = endOfUserInfo(text[start...]) else { return text }
-        var shown = text[..<start]
-        shown.append(contentsOf: text[text.index(after: at)...])
-        return shown
+        guard start > text.index(after: colon), let at = endOfUserInfo(text[start...]) else {
+            return String(text)
+        }
+        // Appending to a part of a string would move its rest for each character.
+        return "\(String(text[..<start]))\(String(text[text.index(after: at)...]))"
     }
 
     private static func endOfUserInfo(_ rest: Scalars) -> Scalars.Index? {

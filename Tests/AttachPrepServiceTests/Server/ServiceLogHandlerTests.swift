@@ -96,7 +96,7 @@ import Testing
 
     @Test func `Lines from several threads do not interleave`() async throws {
         let logger = logger(.json)
-        let long = String(repeating: "x", count: 9_000)
+        let long = String(repeating: "x", count: 2_000)
         await withTaskGroup { group in
             for number in 0..<8 {
                 group.addTask {
@@ -107,6 +107,17 @@ import Testing
         let objects = try objects
         #expect(objects.count == 400)
         #expect(objects.allSatisfy { $0["message"] == long })
+    }
+
+    @Test(arguments: ["text", "json"]) func `A long value is cut, and control characters are escaped`(format: String)
+        throws
+    {
+        let logger = logger(format == "json" ? .json : .text)
+        let controls = (Array(UInt32(0)..<0x20) + Array(0x7F...0x9F)).compactMap(Unicode.Scalar.init).map(String.init)
+        logger.info("m", metadata: ["a": "\(controls.joined())", "b": "\(String(repeating: "x", count: 99_999))"])
+        let line = try text
+        #expect(line.utf8.count < 4_000)
+        #expect(line.unicodeScalars.filter { $0.properties.generalCategory == .control } == ["\n"])
     }
 
     @Test func `A write error is ignored`() {

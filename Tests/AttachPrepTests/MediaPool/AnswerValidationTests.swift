@@ -184,7 +184,7 @@ import Testing
             let error = await #expect(throws: AttachPrepError.self) {
                 try await pool.describe(deadline: .now + .seconds(60))
             }
-            #expect(error?.message.hasPrefix("a?[2Jba?[2Jb") == true)
+            #expect(error?.message.hasPrefix("a\\u{1b}[2Jba\\u{1b}[2Jb") == true)
             #expect(error?.message.count == 500 && error?.detail?.count == 2_000)
         }
     }
