@@ -185,9 +185,9 @@ import Testing
         let file = try png(chunks, source)
         // A crop is encoded anew; an attachment keeps the coded pixels and these chunks.
         let whole = ClippingRect(x: 0, y: 0, width: 1, height: 1)
-        let still = try RenderedStill(file, format: .png, crop: whole, side: 800)
+        let crop = try RenderedStill(file, format: .png, crop: whole, side: 800).image(.crop)
         let thumbnail = try RenderedStill(file, format: .png, side: 800).image(.thumbnail)
-        for image in [try still.image(.crop), thumbnail] {
+        for image in [crop, thumbnail] {
             let difference = Self.difference(image, from: stored, primaries, curve)
             #expect(difference < 3, "\(primaries): \(difference)")
         }
