@@ -318,6 +318,7 @@ struct HEIFColorConversion {
             // Gray needs no matrix. A profile's curve is taken as sRGB's, which today's displays use.
             guard let gray else { return full }
             return full.map { plane in
+                // Bounded: a byte.
                 JPEGPlane(width: plane.width, height: plane.height, samples: plane.samples.map { gray[Int($0)] })
             }
         }

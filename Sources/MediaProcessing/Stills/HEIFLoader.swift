@@ -67,6 +67,7 @@ enum HEIFReferences {
         }
         guard !types.isEmpty else { return nil }
         var bytes = try window.all(in: 0..<window.size)
+        // Bounded: offsets in the file.
         for offset in types { bytes.replaceSubrange(offset..<offset + 4, with: Array("free".utf8)) }
         return bytes
     }

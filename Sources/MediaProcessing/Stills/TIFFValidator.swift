@@ -145,6 +145,7 @@ package struct TIFFPage: Sendable, Hashable {
         let image = try Image.open(descriptor: source, pages: .number(number))
         // libvips has converted the colors of others, such as palettes.
         guard image.bands > colors, colors == 1 || colors >= 3 else { return image }
+        // Bounded: four at most.
         let isUsual = alpha == colors && image.bands == colors + 1
         return isUsual ? image : try image.keeping(colors: colors, alpha: alpha.flatMap { $0 < image.bands ? $0 : nil })
     }
