@@ -11,9 +11,7 @@ package struct FileStamp: Sendable, Hashable {
     package init?(_ path: String) {
         var facts = stat()
         guard unsafe stat(path, &facts) == 0 else { return nil }
-        // Bounded: 64 bits.
         node = UInt64(facts.st_ino)
-        // Bounded: 64 bits.
         bytes = Int64(facts.st_size)
         (seconds, nanoseconds) = (facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)
     }

@@ -43,7 +43,6 @@ struct BatchSummary {
     }
 
     func lines(for display: Display) -> [StyledText] {
-        // Bounded: concatenated arrays.
         [StyledText()] + table.lines(for: display) + [StyledText(), closing] + failureLine
     }
 

@@ -97,7 +97,6 @@ struct CampaignRow {
 
     /// The arrival rate in percent, rounded down, so that 100% means all.
     static func rate(_ campaign: Campaign) -> String {
-        // Bounded: floating point.
         let tenths = (campaign.arrivalRate * 1000).rounded(.down) / 10
         return "\(tenths)%"
     }

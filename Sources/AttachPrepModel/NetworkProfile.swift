@@ -27,14 +27,12 @@ public enum NetworkProfile: String, Codable, Sendable, Hashable, CaseIterable {
 
     /// Expected seconds to fetch `bytes`: two round trips (connection, request) plus the body, rounded to 0.01 s.
     public func fetchSeconds(bytes: Int) -> Double {
-        // Bounded: floating point.
         let seconds = 2 * roundTripSeconds + Double(bytes) * 8 / bitsPerSecond
         return (seconds * 100).rounded() / 100
     }
 
     /// The largest body, in bytes, that arrives within `seconds` including two round trips; 0 or less when none does.
     public static func bytesMax(within seconds: Double, bitsPerSecond: Double, roundTripSeconds: Double) -> Int {
-        // Bounded: floating point.
         Int(clamping: (seconds - 2 * roundTripSeconds) * bitsPerSecond / 8)
     }
 

@@ -35,7 +35,6 @@ package struct CurlError: Error, Hashable, Sendable, CustomStringConvertible {
     /// 1,000 more than the alert's number (`SSL_AD_REASON_OFFSET`). Other reasons are broken connections.
     package var isTLSAlert: Bool {
         guard let library = text.firstRange(of: "error:0A") else { return false }
-        // Bounded: nil for text that is not a number.
         let reason = UInt32(text[library.upperBound...].prefix(6), radix: 16)
         return reason.map { (1_000...1_255).contains($0) } ?? false
     }

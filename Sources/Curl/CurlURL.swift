@@ -87,7 +87,6 @@ package struct CurlCredentials: Hashable, Sendable {
         // C strings end at a zero byte, so that another text than the checked one would be used.
         guard !value.utf8.contains(0) else { throw CurlError(CURLUE_MALFORMED_INPUT, "parse the URL") }
         // Unsupported schemes are parsed as well, so that the error can name them.
-        // Bounded: constants of libcurl.
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
         // libcurl encodes a space in a query as "+", which only form decoders read as a space.
         let spaced = value.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
@@ -99,7 +98,6 @@ package struct CurlCredentials: Hashable, Sendable {
     /// - Throws: When the URL does not have it.
     func get(_ part: CURLUPart, _ flags: Int32 = 0) throws(CurlError) -> String {
         var text: UnsafeMutablePointer<CChar>?
-        // Bounded: constants of libcurl.
         try unsafe curl_url_get(handle, part, &text, UInt32(flags)).check("get a part of the URL")
         guard let text = unsafe text else { throw CurlError(CURLUE_OUT_OF_MEMORY, "curl_url_get") }
         defer { unsafe curl_free(text) }

@@ -26,7 +26,6 @@ internal import SafeArithmetic
                 of: raw, isSecure: settings.url.hasPrefix("https:"), isTrusted: settings.trustsServer, watch: watch),
             method: settings.method, upload: settings.upload)
         do {
-            // Bounded: array concatenation.
             headers = try CurlList(settings.headers + Self.suppressedHeaders(settings))
             pins = try CurlList(settings.pins)
         } catch {
@@ -49,7 +48,6 @@ internal import SafeArithmetic
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_NOSIGNAL, 1)
         let version = settings.assumesHTTP2 ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
-        // Bounded: one of two constants of libcurl.
         try set(CURLOPT_HTTP_VERSION, Int(version))
         // Over TLS the handshake shows whether a connection can be multiplexed. Without TLS only a response does, and
         // one that does not arrive would delay all other requests to the server.
@@ -93,7 +91,6 @@ internal import SafeArithmetic
         case .put:
             try set(CURLOPT_UPLOAD, 1)
             try set(CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBufferBytes)
-            // Bounded: both types have 64 bits.
             let size = curl_off_t(upload?.bytes ?? 0)
             try unsafe CCurl_easy_setopt_offset(raw, CURLOPT_INFILESIZE_LARGE, size).check("CURLOPT_INFILESIZE_LARGE")
         case .post:
@@ -193,13 +190,9 @@ extension EasyHandle {
         let secured = milliseconds(CURLINFO_APPCONNECT_TIME_T)
         let requested = milliseconds(CURLINFO_PRETRANSFER_TIME_T)
         let answered = milliseconds(CURLINFO_STARTTRANSFER_TIME_T)
-        // Bounded: floating-point numbers, here and below.
         report.timings.connect = max(0, connected - nameLookup)
-        // Bounded: floating point.
         report.timings.tls = secured > 0 ? max(0, secured - connected) : 0
-        // Bounded: floating point.
         report.timings.firstByte = answered > 0 ? max(0, answered - requested) : 0
-        // Bounded: floating point.
         report.timings.transfer = answered > 0 ? max(0, milliseconds(CURLINFO_TOTAL_TIME_T) - answered) : 0
         return report
     }
@@ -226,7 +219,6 @@ extension EasyHandle {
     private func offset(_ info: CURLINFO) -> Int {
         var value: curl_off_t = 0
         guard unsafe CCurl_easy_getinfo_offset(raw, info, &value) == CURLE_OK else { return 0 }
-        // Bounded: both types have 64 bits.
         return Int(value)
     }
 }

@@ -204,7 +204,6 @@ final class LoopMailbox: Sendable {
         state.withLock { state in
             let deadlines = state.begun.values.map(\.settings.limits.deadline)
             let waiting = state.mail.tasks.map(\.settings.limits.deadline)
-            // Bounded: array concatenation.
             return (deadlines + waiting + [state.requestedAt].compactMap(\.self)).min()
         }
     }

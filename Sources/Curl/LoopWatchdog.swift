@@ -139,14 +139,12 @@ final class LoopWatchdog: Sendable {
         guard let call = stuck, let owner = owner.withLock(\.self), let end = owner.earliestEnd else { return false }
         let now = ContinuousClock.now
         guard let shutAt = call.shutAt else {
-            // Bounded: a deadline set by this process.
             if now > max(call.since, end) + Self.overtimeMax {
                 sockets.endAll()
                 stuck?.shutAt = now
             }
             return false
         }
-        // Bounded: a time in the past.
         guard now > shutAt + Self.afterShutMax else { return false }
         let (isAbandoned, _) = position.compareExchange(
             expected: Position.libcurl, desired: Position.abandoned, ordering: .sequentiallyConsistent)

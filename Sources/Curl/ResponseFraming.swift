@@ -69,7 +69,6 @@ struct ResponseFraming {
         lastField = name
         let value = Self.trimmed(line[colon...].dropFirst(), isLineEnd: false)
         if name == Self.contentLength {
-            // Bounded: array concatenation.
             lengths += value.split(separator: 0x2c, omittingEmptySubsequences: false).map {
                 Self.trimmed($0, isLineEnd: false)
             }
@@ -77,7 +76,6 @@ struct ResponseFraming {
         guard name == Self.transferEncoding else { return true }
         // RFC 9112, 5.1: no space before the colon. An informational response has no body, so no transfer coding.
         guard written.count == name.count, let status, status >= 200 else { return false }
-        // Bounded: array concatenation.
         transferCodings += value.split(separator: 0x2c, omittingEmptySubsequences: false).map {
             Self.lowercased(Self.trimmed($0, isLineEnd: false))
         }

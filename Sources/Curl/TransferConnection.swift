@@ -178,7 +178,6 @@ final class OpenSockets: Sendable {
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe ask($0, &length) }
         }
         // sockaddr_in and sockaddr_in6 have the port at the same offset.
-        // Bounded: 16 bits.
         return status == 0 ? Int32(UInt16(bigEndian: name.sin6_port)) : nil
     }
 }

@@ -99,10 +99,8 @@ final class TransferEvents {
     _ line: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return 0 }
-    // Bounded: the size of libcurl's buffer; `size` is always 1.
     let bytes = unsafe UnsafeRawBufferPointer(start: line, count: size * count)
     let goesOn = events.connection.watch.insideCallback { unsafe events.received(headerLine: bytes) } ?? false
-    // Bounded: as above.
     return goesOn ? size * count : 0
 }
 
@@ -111,10 +109,8 @@ final class TransferEvents {
     _ piece: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_WRITEFUNC_ERROR) }
-    // Bounded: the size of libcurl's buffer; `size` is always 1.
     let bytes = unsafe UnsafeRawBufferPointer(start: piece, count: size * count)
     let goesOn = events.connection.watch.insideCallback { unsafe events.received(body: bytes) } ?? false
-    // Bounded: as above.
     return goesOn ? size * count : Int(CURL_WRITEFUNC_ERROR)
 }
 
@@ -154,7 +150,6 @@ final class TransferEvents {
 private func numericHost(_ address: UnsafeMutablePointer<curl_sockaddr>) -> String? {
     var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
     guard let socketAddress = unsafe address.pointer(to: \.addr) else { return nil }
-    // Bounded: the size of a socket address, in 32 bits.
     let length = socklen_t(unsafe address.pointee.addrlen)
     let status = unsafe getnameinfo(
         socketAddress, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
@@ -219,13 +214,9 @@ struct TransferClock {
     }
 
     private var stageEnd: (instant: ContinuousClock.Instant, ending: TransferEnding) {
-        // Bounded: a time limit of seconds, here and below.
         if let lastProgress { return (lastProgress + limits.stall, .stalled) }
-        // Bounded: a time limit of seconds.
         if let lastSent { return (lastSent + limits.stall, .stalled) }
-        // Bounded: a time limit of seconds.
         if let requestSent { return (requestSent + limits.firstByte, .firstByteTimedOut) }
-        // Bounded: a time limit of seconds.
         return (started + limits.connect, .connectTimedOut)
     }
 }
@@ -265,7 +256,6 @@ struct UploadReader {
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_READFUNC_ABORT) }
-    // Bounded: the size of libcurl's buffer; `size` is always 1.
     let destination = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
     let read = events.connection.watch.insideCallback { unsafe events.send(into: destination) }.flatMap(\.self)
     return read ?? Int(CURL_READFUNC_ABORT)

@@ -31,7 +31,6 @@ package enum FileIO {
     }
 
     /// Reads until the buffer is full or the file ends, and returns the number of bytes.
-    // Bounded throughout: `filled` is at most the buffer's size, and an offset in a file is below 2^63 by so much.
     private static func fill(
         _ buffer: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int
     ) throws(FileIOError) -> Int {
@@ -58,7 +57,6 @@ package enum FileIO {
     /// Writes all bytes of a buffer.
     ///
     /// - Throws: The error of the first call that fails; `EIO` for one that writes nothing.
-    // Bounded throughout: as in `fill`.
     package static func write(
         _ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: Int
     ) throws(FileIOError) {

@@ -31,7 +31,6 @@ package enum SmallFile {
             if count < 0, errno == EINTR || errno == EAGAIN && isReadable(descriptor) { continue }
             guard count >= 0 else { throw .unreadable(code: errno) }
             guard count > 0 else { return bytes }
-            // Bounded: array concatenation.
             bytes += chunk.prefix(count)
             if bytes.count > bytesMax { throw .tooLarge }
         }

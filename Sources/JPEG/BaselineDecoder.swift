@@ -77,9 +77,6 @@ struct BaselineHeader {
     private var height = 0
     private var restartInterval = 0
 
-    // Bounded throughout: header fields have one or two bytes, sampling factors four bits and are checked to be 1 to 4,
-    // and offsets stay below `bytesMax` plus one segment. Each run of bytes is counted before it is read.
-
     /// Nil for another kind of JPEG, and for one with an error; both are left to libjpeg.
     static func read(descriptor: CInt) -> BaselineFrame? {
         var header = BaselineHeader()

@@ -14,7 +14,6 @@ package enum JPEGEncoder {
     package static func encode(pixels: [UInt8], width: Int, height: Int, quality: Int, halvesChroma: Bool)
         throws(JPEGError) -> [UInt8]
     {
-        // Bounded: the image is in memory.
         precondition(pixels.count == width * height * 3, "pixels do not match the image size")
         var bytes: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
@@ -44,7 +43,6 @@ extension JPEGEncoder {
         let verticalSampling = chroma.height == luma.height ? 1 : 2
         precondition(
             planes.dropFirst().allSatisfy {
-                // Bounded: the planes are in memory.
                 $0.width == (luma.width + horizontalSampling - 1) / horizontalSampling
                     && $0.height == (luma.height + verticalSampling - 1) / verticalSampling
             }, "unsupported chroma subsampling")

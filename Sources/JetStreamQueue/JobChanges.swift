@@ -227,7 +227,6 @@ struct ConflictDecision: Sendable, Hashable {
     /// - Parameter count: the number of rejections of the same job in a row, including this one.
     init(count: Int) {
         let doublings = min(max(0, count.subtracting(clamping: 1)), 7)
-        // Bounded: at most 128 times 100 ms.
         pauseMilliseconds = min(Self.pauseMillisecondsMin << Int64(doublings), Self.pauseMillisecondsMax)
         readsLeader = count > Self.usualCountMax
         isLogged = count == Self.usualCountMax.adding(clamping: 1)

@@ -159,9 +159,8 @@ struct LaneClaim: Sendable {
         var claimed: [ClaimedJob] = []
         takeReady()
         for _ in 0..<Self.windowsMax where claimed.count < count {
-            // Bounded: counts of items in memory.
             guard let deliveries = try await gather(count - claimed.count) else { break }
-            claimed += try await claim(deliveries)  // Bounded: array concatenation.
+            claimed += try await claim(deliveries)
         }
         return claimed
     }
@@ -185,7 +184,7 @@ struct LaneClaim: Sendable {
             let known = Array(ready[lane]?.prefix(wanted) ?? [])
             ready[lane]?.removeFirst(known.count)
             for delivery in known { queue.deferredDeliveries.remove(delivery.job) }
-            found[lane] = known + (try await fetch(lane, wanted - known.count))  // Bounded: array concatenation.
+            found[lane] = known + (try await fetch(lane, wanted - known.count))
         }
         return order.compactMap { lane in
             guard found[lane]?.isEmpty == false else { return nil }
@@ -237,7 +236,6 @@ struct LaneClaim: Sendable {
 
     /// The time after which a job whose host or work key is busy is delivered again: 0.5 s more with each delivery, at
     /// most 10 s.
-    // Bounded: at most 20 times 500 ms.
     static func capacityRetryMilliseconds(_ count: Int) -> Int64 { 500 * Int64(min(count, 20)) }
 }
 

@@ -167,7 +167,6 @@ extension NATSJobQueue {
         guard let value = entry.value,
             let idempotencyRecord = try? JSONDecoder().decode(StoredIdempotencyKey.self, from: Data(value)),
             clock.now().wall.subtracting(clamping: idempotencyRecord.createdAt)
-                // Bounded: a product of limits and settings.
                 < Int64(Limits.idempotencySecondsMax * 1000)
         else { return earlier }
         guard idempotencyRecord.digest == idempotency.bodyDigest else { throw AttachPrepError.reusedIdempotencyKey }

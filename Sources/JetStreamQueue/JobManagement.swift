@@ -72,7 +72,7 @@ extension NATSJobQueue: JobCatalog {
             while true {
                 let found = try await mirror.finished(filter, count: Self.jobsPerPurgeStepMax)
                 let purged = try await purge(found)
-                count += purged  // Bounded: counts of items in memory.
+                count += purged
                 // Jobs that were not removed have changed meanwhile; the read model receives the change.
                 if purged == 0 { return count }
             }
@@ -125,7 +125,7 @@ extension NATSJobQueue {
         let capacity = min(Self.retriedCount, limits.queuedJobsMax.subtracting(clamping: mirror.queuedCount))
         guard capacity > 0 else { return nil }
         let found = try await mirror.page(selection, state, after: cursor, count: capacity)
-        count += try await retry(found)  // Bounded: counts of items in memory.
+        count += try await retry(found)
         return found.last?.value.id
     }
 
@@ -187,7 +187,6 @@ extension NATSJobQueue {
         }
         while true {
             let earlier = try await self.lines(of: id)
-            // Bounded: array concatenation.
             let kept = Array(((earlier?.lines ?? []) + new).suffix(Limits.jobLogLinesMax))
             let change = KeyValueBucket.Change(
                 QueueKeys.job(id.text), try StoredJSON.bytes(kept), after: earlier?.revision ?? 0)

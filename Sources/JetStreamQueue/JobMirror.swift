@@ -94,7 +94,7 @@ final class JobMirror: Sendable {
         try await commits.write { database, changes in
             for entry in entries {
                 let published = try self.apply(entry, at: moment, notifiesListeners: notifiesListeners, database)
-                if notifiesListeners { changes += published }  // Bounded: array concatenation.
+                if notifiesListeners { changes += published }
             }
         }
     }
@@ -109,7 +109,6 @@ final class JobMirror: Sendable {
         guard let last = revision ?? jobs.map(\.revision).max() else { return }
         if await progress.wait(for: last, atMost: Self.applyTimeout) { return }
         try await commits.write { database, changes in
-            // Bounded: array concatenation.
             if let batch { changes += try self.complete(batch, at: moment, database) }
             for job in jobs {
                 let hold = WebhookLeaseTimes.own(at: moment)

@@ -82,7 +82,6 @@ enum LaneDecision: Sendable, Hashable {
         guard left > 0 else { return .claimable }
         switch JobWait(rawValue: job.wait) ?? JobWait.none {
         case .backOff:
-            // Bounded: a product of limits and settings.
             let wait = min(left, max(0, job.backOff ?? .max), Int64(Limits.jobBackOffSecondsMax * 1000))
             return .wait(.steady(moment.steady.adding(clamping: wait)), milliseconds: wait)
         case .notBefore: return .wait(.wall(job.dueAt), milliseconds: left)
@@ -129,7 +128,6 @@ final class DeferredDeliveries: Sendable {
             guard entries.count < Self.countMax || entries[delivery.job] != nil else { return }
             var delivery = delivery
             delivery.isDeferred = true
-            // Bounded: durations from settings and limits.
             entries[delivery.job] = Entry(delivery: delivery, until: until, expiresAt: .now + time + Self.slack)
         }
     }

@@ -55,7 +55,6 @@ extension NATSJobQueue: WebhookOutbox {
         return try await mapError {
             var count = 0
             for job in try await mirror.jobs(withNotices: url) {
-                // Bounded: counts of items in memory.
                 count += try await changeNotices(of: job) { notice, _ in notice.givenUp(to: url, error, at: now) }
             }
             return count
@@ -67,7 +66,7 @@ extension NATSJobQueue: WebhookOutbox {
         return try await mapError {
             var count = 0
             for (job, ids) in try await mirror.webhooks(filter) {
-                count += try await changeNotices(of: job) { notice, job in  // Bounded: counts of items in memory.
+                count += try await changeNotices(of: job) { notice, job in
                     guard ids.contains(notice.id) else { return nil }
                     return notice.replayed(at: now, callback: JobSecrets.callbackURL(in: job.secret))
                 }
@@ -310,7 +309,6 @@ struct WebhookLeaseTimes: Sendable {
 
     /// For a job that this machine changed.
     static func own(at moment: StoreMoment) -> WebhookLeaseTimes {
-        // Bounded: a local clock reading plus or minus a limit.
         let sentUntil = moment.steady + Int64(Limits.webhookLeaseSeconds * 1000)
         return WebhookLeaseTimes(receivedAt: moment.wall, sentUntil: sentUntil, freeAt: nil)
     }
@@ -318,7 +316,6 @@ struct WebhookLeaseTimes: Sendable {
     /// For a job that another machine changed, which may send the webhook itself first.
     static func others(at moment: StoreMoment) -> WebhookLeaseTimes {
         var hold = own(at: moment)
-        // Bounded: a local clock reading plus or minus a limit.
         hold.freeAt = moment.steady + Int64(Limits.webhookGraceSeconds * 1000)
         return hold
     }

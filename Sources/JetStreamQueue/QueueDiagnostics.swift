@@ -75,7 +75,7 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
         roundTripMilliseconds = (milliseconds * 100).rounded() / 100
         let reasons = blockingProblems(as: servers)
         isUsable = reasons.isEmpty
-        faults += reasons  // Bounded: array concatenation.
+        faults += reasons
         warnings = Self.syncWarnings(
             self.servers, copies: parts.compactMap(\.replicas).max() ?? servers.replicas, monitoringPort: monitoringPort
         )
@@ -88,7 +88,6 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
         if let replicas = named.replicas, !isMade, replicas > serverCountMax {
             blockingProblems.append(
                 "--queue-replicas \(replicas) needs \(replicas) NATS servers with JetStream, and there "
-                    // Bounded: string concatenation.
                     + (serverCountMax == 1 ? "is 1" : "are \(serverCountMax)")
                     + "; start more of them, or set --queue-replicas \(serverCountMax).")
         }

@@ -56,11 +56,9 @@ enum QueueErrorMapping {
         case .apiError(let code, let errorCode, _, let operation):
             sentence(errorCode)
                 ?? "The NATS servers refused \(action(operation)) "
-                // Bounded: string concatenation.
                 + "(error \(errorCode > 0 ? errorCode : code)); see the log."
         case .tooFewServers(let replicas, let errorCode, _, _):
             "\(replicas) replicas need \(replicas) NATS servers with JetStream, and "
-                // Bounded: string concatenation.
                 + (errorCode == NATSError.APIErrorCode.replicasNeedCluster
                     ? "there is only this one" : "the cluster has fewer now")
                 + "; start more of them, or set ATTACHPREP_QUEUE_REPLICAS to 1."
@@ -153,7 +151,6 @@ package final class NATSErrorLog: Sendable {
 
     private func isDue(_ reason: String, at now: ContinuousClock.Instant) -> Bool {
         written.withLock { written in
-            // Bounded: instants of this process.
             if let last = written[reason], now - last < Self.pause { return false }
             if written.count >= Self.reasonsMax { written = [:] }
             written[reason] = now

@@ -140,17 +140,14 @@ package struct NKeySeed: Sendable {
     package init(_ text: String) throws {
         let lines = text.split(whereSeparator: \.isWhitespace)
         guard let line = lines.first(where: { $0.hasPrefix("SU") }), let bytes = Self.bytes(line),
-            // Bounded: shifts and masks of bytes, by less than 64 bits.
             bytes.count == 36, Self.checksum(bytes.dropLast(2)) == UInt16(bytes[34]) | UInt16(bytes[35]) << 8,
-            // Bounded: shifts and masks of bytes, by less than 64 bits.
             bytes[0] & 0xF8 == Self.seedPrefix, (bytes[0] & 7) << 5 | bytes[1] >> 3 == Self.userPrefix,
             let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes[2..<34])
         else {
             throw AttachPrepError(.requestInvalid, "The file contains no valid seed of a NATS user; it begins with SU.")
         }
-        let body = [Self.userPrefix] + key.publicKey.rawRepresentation  // Bounded: array concatenation.
+        let body = [Self.userPrefix] + key.publicKey.rawRepresentation
         let sum = Self.checksum(body[...])
-        // Bounded: shifts and masks of bytes, by less than 64 bits.
         publicKey = Self.text(body + [UInt8(sum & 0xFF), UInt8(sum >> 8)])
     }
 
@@ -164,11 +161,10 @@ package struct NKeySeed: Sendable {
         var (bytes, bits, count) = ([UInt8](), UInt32(0), 0)
         for character in text.utf8 {
             guard let value = alphabet.firstIndex(of: character) else { return nil }
-            bits = bits << 5 | UInt32(value)  // Bounded: shifts and masks of bytes, by less than 64 bits.
-            count += 5  // Bounded: shifts and masks of bytes, by less than 64 bits.
+            bits = bits << 5 | UInt32(value)
+            count += 5
             if count >= 8 {
-                count -= 8  // Bounded: shifts and masks of bytes, by less than 64 bits.
-                // Bounded: shifts and masks of bytes, by less than 64 bits.
+                count -= 8
                 bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
             }
         }
@@ -178,15 +174,13 @@ package struct NKeySeed: Sendable {
     private static func text(_ bytes: [UInt8]) -> String {
         var (text, bits, count) = ([UInt8](), UInt32(0), 0)
         for byte in bytes {
-            bits = bits << 8 | UInt32(byte)  // Bounded: shifts and masks of bytes, by less than 64 bits.
-            count += 8  // Bounded: shifts and masks of bytes, by less than 64 bits.
+            bits = bits << 8 | UInt32(byte)
+            count += 8
             while count >= 5 {
-                count -= 5  // Bounded: shifts and masks of bytes, by less than 64 bits.
-                // Bounded: shifts and masks of bytes, by less than 64 bits.
+                count -= 5
                 text.append(alphabet[Int(bits >> UInt32(count) & 31)])
             }
         }
-        // Bounded: shifts and masks of bytes, by less than 64 bits.
         if count > 0 { text.append(alphabet[Int(bits << UInt32(5 - count) & 31)]) }
         return String(decoding: text, as: UTF8.self)
     }
@@ -194,9 +188,7 @@ package struct NKeySeed: Sendable {
     /// CRC-16/XMODEM.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
         bytes.reduce(0) { sum, byte in
-            // Bounded: shifts and masks of bytes, by less than 64 bits.
             (0..<8).reduce(sum ^ UInt16(byte) << 8) { sum, _ in
-                // Bounded: shifts and masks of bytes, by less than 64 bits.
                 sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021
             }
         }

@@ -100,7 +100,6 @@ private final class ReceivedReports: Sendable {
         await existing.value
         return entries.withLock { entries in
             let now = ContinuousClock.now
-            // Bounded: instants of one clock.
             entries = entries.filter { now - $0.value.receivedAt < .seconds(Limits.workerReportSecondsMax) }
             return entries.values.map(\.report).sorted { $0.name < $1.name }
         }

@@ -61,10 +61,9 @@ extension NATSJobQueue: StoreMaintenance {
             let seconds = state == .dead ? limits.deadRetentionSeconds : limits.retentionSeconds
             while true {
                 let found = try await mirror.finished(
-                    // Bounded: floating point.
                     state, until: now.subtracting(clamping: Int64(clamping: seconds * 1000)), count: Self.sweptCount)
                 let purged = try await purge(found)
-                count += purged  // Bounded: counts of items in memory.
+                count += purged
                 if purged < Self.sweptCount { break }
             }
         }
@@ -76,14 +75,12 @@ extension NATSJobQueue: StoreMaintenance {
     private func sweepLanes() async throws {
         let moment = clock.now()
         let possiblyUnqueued = try await mirror.possiblyUnqueued(
-            // Bounded: a local clock reading plus or minus a limit.
             dueUntil: moment.wall - Self.unqueuedMilliseconds, receivedUntil: moment.steady - Self.unqueuedMilliseconds,
             count: Self.possiblyUnqueuedCount)
         try await publish(possiblyUnqueued.map(\.value))
     }
 
     /// A job that is due, or running without a change, for this long may lack its message.
-    // Bounded: a product of limits and settings.
     private static let unqueuedMilliseconds = Int64(Limits.leaseSeconds * 2 * 1000)
     /// The maximum number of jobs per lane. A job without a message eventually becomes one of the oldest.
     private static let possiblyUnqueuedCount = 64
@@ -91,7 +88,6 @@ extension NATSJobQueue: StoreMaintenance {
     /// Removes the values of batches that were never completed.
     private func sweepDrafts() async throws {
         let drafts = try await mirror.drafts(
-            // Bounded: a local clock reading plus or minus a limit.
             receivedUntil: clock.now().steady - Self.leftoverMilliseconds, count: Self.sweptCount)
         for draft in drafts where try await jobs.entry(QueueKeys.batch(draft.value.batch ?? ""))?.value == nil {
             let change = KeyValueBucket.Change(QueueKeys.job(draft.value.id), nil, after: draft.revision)
@@ -103,7 +99,6 @@ extension NATSJobQueue: StoreMaintenance {
     private static let leftoverMilliseconds: Int64 = 600_000
 
     private func sweepIdempotencyKeys() async throws -> Int {
-        // Bounded: a local clock reading plus or minus a limit.
         let oldest = clock.now().wall - Int64(Limits.idempotencySecondsMax * 1000)
         let idempotencyRecords = try await mirror.idempotencyRecords(until: oldest, count: Self.sweptCount)
         let answers = await jobs.makeAll(
@@ -114,7 +109,6 @@ extension NATSJobQueue: StoreMaintenance {
     /// Removes the records of batches none of whose jobs refers to them any longer.
     private func sweepBatches() async throws {
         let batches = try await mirror.emptyBatches(
-            // Bounded: a local clock reading plus or minus a limit.
             receivedUntil: clock.now().steady - Self.leftoverMilliseconds, count: Self.sweptCount)
         for answer in await jobs.makeAll(batches.map { KeyValueBucket.Change(QueueKeys.batch($0), nil) }) {
             _ = try answer.get()
@@ -124,7 +118,6 @@ extension NATSJobQueue: StoreMaintenance {
     /// Erases the markers of removed keys after all machines have received them.
     private func sweepTombstones() async throws {
         let tombstones = try await mirror.removed(
-            // Bounded: a local clock reading plus or minus a limit.
             receivedUntil: clock.now().steady - Int64(JobWatcher.watchGapSecondsMax * 2 * 1000), count: Self.sweptCount)
         for tombstone in tombstones {
             try await jobs.erase(tombstone.revision)
@@ -145,14 +138,13 @@ extension JobMirror {
     func possiblyUnqueued(dueUntil: Int64, receivedUntil: Int64, count: Int) async throws -> [VersionedJob] {
         var found: [VersionedJob] = []
         for lane in 0..<3 {
-            found += try await known(  // Bounded: array concatenation.
+            found += try await known(
                 """
                 uuid IN (SELECT uuid FROM job INDEXED BY job_queued WHERE state = 'queued' AND parked = 0 AND lane = ?
                     AND due_at <= ? ORDER BY due_at LIMIT ?)
                 """, [lane, dueUntil, count])
         }
         return try await found
-            // Bounded: array concatenation.
             + known(
                 "received_at <= ? AND uuid IN (SELECT uuid FROM job WHERE state = 'running') LIMIT ?",
                 [receivedUntil, count])

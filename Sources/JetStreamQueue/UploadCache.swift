@@ -110,7 +110,6 @@ extension UploadCache {
     /// Removes copies that were not used for `Limits.uploadCopySecondsMax`.
     @discardableResult
     func sweep(at date: Date) async throws -> [RemovedFile] {
-        // Bounded: a local clock reading plus or minus a limit.
         let (folder, oldest) = (folder, date.milliseconds - Int64(Limits.uploadCopySecondsMax * 1000))
         return try await lane.run {
             ContentFiles.names(folder).compactMap { name -> RemovedFile? in
@@ -126,7 +125,6 @@ extension UploadCache {
     private static func usedAt(_ path: String) -> Int64? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
-        // Bounded: a kernel time; 64 bits of milliseconds hold 292 million years.
         return Int64(clamping: status.st_mtim.tv_sec).multiplied(clamping: 1000) + Int64(status.st_mtim.tv_nsec)
             / 1_000_000
     }
@@ -134,7 +132,6 @@ extension UploadCache {
     /// Sets the time of last use from the queue's clock, which `sweep` uses, too.
     private static func touch(_ path: String, at date: Date) {
         let milliseconds = date.milliseconds
-        // Bounded: a kernel time; 64 bits of milliseconds hold 292 million years.
         let time = timeval(tv_sec: Int(milliseconds / 1000), tv_usec: Int(milliseconds % 1000) * 1000)
         _ = unsafe utimes(path, [time, time])
     }

@@ -90,7 +90,7 @@ extension NATSJobQueue: UploadStore {
         try await uploads.get(object) { piece in
             hash.update(data: piece)
             try await file.write(piece, at: bytes)
-            bytes += piece.count  // Bounded: at most the size of a file.
+            bytes += piece.count
         }
         return hash.finalize().hexadecimal
     }

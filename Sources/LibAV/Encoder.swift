@@ -128,7 +128,6 @@ package struct VideoEncoderSettings: Sendable, Hashable {
         if holdsFewFrames { return 2 }
         // A frame and its half-size copies.
         let bytes = pixels.multiplied(clamping: 5) / 2
-        // Bounded: both sides are positive, as `init` requires.
         return min(usual, Self.lookaheadBytesMax / bytes)
     }
 

@@ -20,7 +20,6 @@ package struct FrameRotation: Sendable, Hashable {
 
     package var isIdentity: Bool { !isTransposed && !isMirrored && !isFlipped }
 
-    // Bounded throughout: sides of a frame, 32 bits.
     package func apply(_ frame: Frame) throws(LibAVError) -> Frame {
         if isIdentity { return frame }
         let width = isTransposed ? frame.height : frame.width
@@ -42,7 +41,6 @@ package struct FrameRotation: Sendable, Hashable {
     /// - Parameters:
     ///   - width: Width of the target in pixels.
     ///   - height: Height of the target in pixels.
-    // Bounded throughout: offsets in two planes of the same size that libav allocated.
     private func rotate(
         _ source: UnsafeMutablePointer<UInt8>?, _ sourceStride: CInt, into target: UnsafeMutablePointer<UInt8>?,
         _ targetStride: CInt, width: Int, height: Int

@@ -71,7 +71,6 @@ import SafeArithmetic
         // swscale's SIMD code writes past the end of the last row; the extra bytes are cut off below.
         let slack = 64
         var rows: CInt = 0
-        // Bounded: `size` has 32 bits.
         let pixels = unsafe [UInt8](unsafeUninitializedCapacity: Int(clamping: size) + slack) { buffer, count in
             rows = unsafe convert(frame, into: buffer, stride: stride)
             count = Int(clamping: size)
@@ -224,7 +223,6 @@ extension Frame {
         let output = unsafe target.raw.pointee
         let targets = unsafe [output.data.0, output.data.1, output.data.2, nil]
         let targetStrides = unsafe [output.linesize.0, output.linesize.1, output.linesize.2, 0]
-        // Bounded: `step` is 1 or 2.
         return unsafe sws_scale(context, planes, strides, 0, source.height / step, targets, targetStrides)
     }
 }

@@ -70,7 +70,6 @@ import CLibAV
         }
         unsafe av_channel_layout_default(&layout, CInt(clamping: frame.channels))
         if unsafe layout.order == AV_CHANNEL_ORDER_NATIVE { return }
-        // Bounded: 1 to 17 channels; `open` rejects frames without channels.
         let mask = frame.channels < 18 ? UInt64(1) << UInt64(clamping: frame.channels) - 1 : 0
         unsafe try LibAVError.check(av_channel_layout_from_mask(&layout, mask), "av_channel_layout_from_mask")
     }

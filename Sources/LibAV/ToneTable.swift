@@ -14,7 +14,6 @@ package struct ToneTable: Sendable {
     private let second: [UInt16]
 
     /// - Parameter map: Maps 10-bit luma and chroma to luma and chroma from 0 to 255.
-    // Bounded throughout: numbers of nodes.
     package init(_ map: (_ codes: [(Int, Int, Int)]) -> [(Double, Double, Double)]) {
         var codes: [(Int, Int, Int)] = []
         codes.reserveCapacity(Self.chromaNodes * Self.chromaNodes * Self.lumaNodes)
@@ -31,7 +30,6 @@ package struct ToneTable: Sendable {
     }
 
     /// Converts a 10-bit 4:2:0 frame to 8 bits.
-    // Bounded throughout: sides of a frame, 32 bits.
     package func apply(_ frame: Frame) throws(LibAVError) -> Frame {
         let target = try Frame.video(width: frame.width, height: frame.height, format: AV_PIX_FMT_YUV420P)
         let planes = unsafe Planes(frame, target)
@@ -52,8 +50,6 @@ package struct ToneTable: Sendable {
     }
 
     /// Converts a block of four luma samples and their shared chroma.
-    // Bounded throughout: offsets in two frames of the same sides that libav allocated; 10 bits per code, 16 bits per
-    // table entry, 10 bits of weight.
     @inline(__always)
     private func block(
         _ planes: Planes, _ row: Int, _ column: Int, width: Int, height: Int, _ luma: UnsafeBufferPointer<UInt16>,

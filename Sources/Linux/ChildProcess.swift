@@ -31,7 +31,6 @@ package final class ChildProcess: Sendable {
     package static func spawn(
         path: String, arguments: [String] = [], socket: MessageSocket, environment: [String: String] = [:]
     ) throws(SystemError) -> ChildProcess {
-        // Bounded: array concatenation.
         try spawn([path] + arguments, environment, inheriting: socket.descriptor, as: socketDescriptor)
     }
 
@@ -43,7 +42,6 @@ package final class ChildProcess: Sendable {
     package static func spawn(
         path: String, arguments: [String] = [], output: CInt, environment: [String: String]
     ) throws(SystemError) -> ChildProcess {
-        // Bounded: array concatenation.
         try spawn([path] + arguments, environment, inheriting: output, as: STDOUT_FILENO)
     }
 
@@ -59,7 +57,6 @@ package final class ChildProcess: Sendable {
                 unsafe posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", flags, 0), "addopen")
         }
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number), "adddup2")
-        // Bounded: a constant.
         try check(unsafe CLinux_spawn_close_from(&actions, max(STDERR_FILENO, number) + 1), "addclosefrom")
         var attributes = posix_spawnattr_t()
         try check(unsafe posix_spawnattr_init(&attributes), "posix_spawnattr_init")

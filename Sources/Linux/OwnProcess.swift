@@ -46,7 +46,6 @@ package enum OwnProcess {
             let ticks = Double(fields[19]), let uptime = ProcessUsage.seconds(CLOCK_BOOTTIME),
             let now = ProcessUsage.seconds(CLOCK_REALTIME)
         else { return nil }
-        // Bounded: floating point.
         return now - (uptime - ticks / Double(sysconf(CInt(clamping: _SC_CLK_TCK))))
     }()
 

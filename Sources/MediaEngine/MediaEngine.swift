@@ -155,7 +155,6 @@ extension MediaEngine {
         deadline: ContinuousClock.Instant
     ) async throws -> RenderedMedia {
         precondition(request.isDownloading == (signals != nil), "an incomplete source needs signals")
-        // Bounded: array concatenation.
         let descriptors = [source] + outputs + [signals].compactMap(\.self)
         let answer = try await perform(.render(request), descriptors: descriptors, deadline: deadline)
         guard case .rendered(let media) = answer else { throw wrongAnswer("render") }

@@ -23,7 +23,6 @@ public enum Orientation: Int, Codable, Sendable, Hashable, CaseIterable {
     /// Converts a rectangle of the upright image to the same area of the stored image.
     public func storedRect(ofUpright rect: ClippingRect) throws -> ClippingRect {
         let (x, y, width, height) = (rect.x, rect.y, rect.width, rect.height)
-        // Bounded: floating point.
         let (right, bottom) = (max(0, 1 - x - width), max(0, 1 - y - height))
         return switch self {
         case .upright: rect

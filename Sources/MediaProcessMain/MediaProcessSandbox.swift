@@ -18,7 +18,6 @@ package enum MediaProcessSandbox {
         let threadErrors =
             isSingleThreaded ? [] : [(layer: SandboxLayer.files, error: SystemError("other threads run", code: EBUSY))]
         return threadErrors
-            // Bounded: array concatenation.
             + order.filter(layers.contains).compactMap { layer in
                 do throws(SystemError) {
                     try enable(layer)

@@ -142,7 +142,6 @@ enum EngineDescriber {
             EngineDescription.Library(name: "libvips", version: VipsLibrary.version),
             EngineDescription.Library(name: "libmagic", version: MagicCookie.version),
         ]
-        // Bounded: array concatenation.
         return EngineDescription(libraries: others + libav, abilities: images + media)
     }
 

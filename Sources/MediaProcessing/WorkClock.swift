@@ -2,7 +2,6 @@
 ///
 /// Work that can be made cheaper checks the remaining time as it goes and reduces quality, size or length early
 /// enough; a caller that has no answer at the deadline kills the process.
-// Bounded throughout: parts of the time until a deadline.
 package struct WorkClock: Sendable {
     /// Part of the time that may be planned for; the rest is reserved for writing the output and answering.
     private static let aimShare = 0.9

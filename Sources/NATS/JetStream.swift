@@ -138,7 +138,7 @@ package enum PublishAck {
         else { return nil }
         // JSON has no leading zeros.
         if first == UInt8(ascii: "0"), rest.count > 1 { return nil }
-        return UInt64(String(decoding: rest, as: UTF8.self))  // Bounded: parsing text, nil if not a number.
+        return UInt64(String(decoding: rest, as: UTF8.self))
     }
 
     /// Whether the JetStream error code means that the subject's last message is not the expected one.

@@ -254,7 +254,7 @@ internal import Synchronization
     private func send(_ posts: [Post]) {
         guard !posts.isEmpty else { return }
         let begins = outbox.withLock { outbox in
-            outbox.waiting += posts  // Bounded: array concatenation.
+            outbox.waiting += posts
             defer { outbox.isSending = true }
             return !outbox.isSending
         }

@@ -12,7 +12,6 @@ package struct NATSServerVersion: Sendable, Hashable, Comparable, CustomStringCo
 
     /// Parses `major.minor.patch`; nil for any other text.
     package init?(_ text: String) {
-        // Bounded: parsing text, which returns nil unless it is a number.
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 3, let major = parts[0], let minor = parts[1], let patch = parts[2] else { return nil }
         self.init(major, minor, patch)
@@ -23,7 +22,7 @@ package struct NATSServerVersion: Sendable, Hashable, Comparable, CustomStringCo
         let first = Self.largest { unsafe CNATS_serverIsAtLeast(connection, $0, 0, 0) }
         let second = Self.largest { unsafe CNATS_serverIsAtLeast(connection, first, $0, 0) }
         let third = Self.largest { unsafe CNATS_serverIsAtLeast(connection, first, second, $0) }
-        self.init(Int(first), Int(second), Int(third))  // Bounded: at most partMax each.
+        self.init(Int(first), Int(second), Int(third))
     }
 
     /// The highest part that is distinguished, so that a server with any version number costs at most 999 comparisons.
@@ -31,7 +30,7 @@ package struct NATSServerVersion: Sendable, Hashable, Comparable, CustomStringCo
 
     private static func largest(_ isAtLeast: (CInt) -> Bool) -> CInt {
         var part: CInt = 0
-        while part < partMax, isAtLeast(part + 1) { part += 1 }  // Bounded: at most partMax.
+        while part < partMax, isAtLeast(part + 1) { part += 1 }
         return part
     }
 

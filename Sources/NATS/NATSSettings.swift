@@ -45,13 +45,12 @@ package struct NATSSettings: Sendable, Hashable {
         guard let first = servers.first, let at = first.lastIndex(of: "@"), let start = first.firstRange(of: "://"),
             let scheme = other.firstRange(of: "://")
         else { return other }
-        // Bounded: string concatenation.
         return String(other[..<scheme.upperBound] + first[start.upperBound...at] + other[scheme.upperBound...])
     }
 
     package static func withoutCredentials(_ address: String) -> String {
         guard let at = address.lastIndex(of: "@"), let scheme = address.firstRange(of: "://") else { return address }
-        return String(address[..<scheme.upperBound] + address[address.index(after: at)...])  // Bounded: strings.
+        return String(address[..<scheme.upperBound] + address[address.index(after: at)...])
     }
 
     package init(

@@ -59,7 +59,6 @@ package struct ObjectBucket: Sendable {
         let chunkBytes = max(1, min(Self.chunkBytesMax, stream.connection.messageBytesMax))
         let object = ObjectInfo(
             name: name, bucket: self.name, nuid: Self.nuid(), size: bytes,
-            // Bounded: lengths and offsets of data in memory.
             chunks: bytes.adding(clamping: chunkBytes - 1) / chunkBytes, digest: ObjectDigest.text(sha256),
             metadata: metadata,
             options: ObjectInfo.Options(max_chunk_size: chunkBytes))
@@ -81,7 +80,6 @@ package struct ObjectBucket: Sendable {
         let subject = chunkSubject(object.nuid)
         for first in stride(from: 0, to: object.chunks, by: Self.windowCount) {
             var messages: [OutgoingMessage] = []
-            // Bounded: lengths and offsets of data in memory.
             for chunk in first..<min(first + Self.windowCount, object.chunks) {
                 let offset = chunk.multiplied(clamping: chunkBytes)
                 let count = min(chunkBytes, object.size.subtracting(clamping: offset))
@@ -182,11 +180,9 @@ enum ObjectDigest {
     /// - Parameter sha256: 64 hexadecimal digits.
     static func text(_ sha256: String) -> String {
         let digits = sha256.compactMap(\.hexDigitValue)
-        // Bounded: 64 digits, by the precondition.
         precondition(digits.count == bytesCount * 2 && sha256.count == digits.count, "a SHA-256 has 64 digits")
-        // Bounded: 64 digits, checked above.
         let bytes = (0..<bytesCount).map { UInt8(digits[$0 * 2] * 16 + digits[$0 * 2 + 1]) }
-        return prefix + URLSafeBase64.text(bytes)  // Bounded: string concatenation.
+        return prefix + URLSafeBase64.text(bytes)
     }
 
     /// The digest in lowercase hexadecimal; nil for another algorithm or an invalid text.

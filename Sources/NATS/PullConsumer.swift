@@ -48,7 +48,6 @@ package final class PullConsumer: Sendable {
         let pull = begin(PullRequestBody(batch: count, no_wait: true), within: stream.connection.requestTimeout)
         var deliveries: [Delivery] = []
         do {
-            // Bounded: array concatenation.
             while deliveries.count < count, let more = try await pull.next() { deliveries += more }
         } catch  where !deliveries.isEmpty {
             // The messages received so far are delivered in spite of the error.
@@ -58,7 +57,6 @@ package final class PullConsumer: Sendable {
 
     /// Delivers messages as they arrive, at most `count`, until `time` has passed.
     package func pull(_ count: Int, for time: Duration) -> PullRequest {
-        // Bounded: durations from settings and limits.
         begin(PullRequestBody(batch: count, expires: time.nanoseconds), within: time + stream.connection.requestTimeout)
     }
 

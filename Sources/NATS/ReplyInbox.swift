@@ -35,7 +35,7 @@ final class ReplyInbox: Sendable {
             receive(.failure(NATSError.disconnected))
             return nil
         }
-        return prefix + String(token, radix: 36)  // Bounded: string concatenation.
+        return prefix + String(token, radix: 36)
     }
 
     /// Passes an answer to its waiter. An answer after the timeout is dropped.

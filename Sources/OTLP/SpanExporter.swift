@@ -104,7 +104,6 @@ package final class SpanExporter: Sendable {
         }
         // What a shutdown had no time for.
         let left = state.withLock { $0.queue.count }
-        // Bounded: counts of values in memory.
         if left > 0 { metrics?.dropped.increment(by: Int64(left)) }
     }
 
@@ -130,8 +129,8 @@ package final class SpanExporter: Sendable {
             switch await attempt(body) {
             case .accepted(let rejected):
                 let lost = min(max(0, rejected), batch.count)
-                metrics?.exported.increment(by: Int64(batch.count - lost))  // Bounded: counts of values in memory.
-                metrics?.failed.increment(by: Int64(lost))  // Bounded: as above.
+                metrics?.exported.increment(by: Int64(batch.count - lost))
+                metrics?.failed.increment(by: Int64(lost))
                 noteSuccess()
                 return
             case .temporary(let reason, let retryAfter):
@@ -176,7 +175,6 @@ package final class SpanExporter: Sendable {
         var schedule = RetrySchedule(backOff: .seconds(clamping: backOffSeconds))
         schedule.attemptsMax = Limits.spanAttemptsMax
         let requested = retryAfter.map { min($0, .seconds(Limits.spanRetryAfterSecondsMax)) }
-        // Bounded: a constant, longer than all pauses; `shutdown` cancels the task.
         let unlimited = Duration.seconds(Int32.max)
         let delay = schedule.delay(
             afterTries: tries, chance: .random(in: 0.5...1), retryAfter: requested, timeLeft: unlimited)

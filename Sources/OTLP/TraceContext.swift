@@ -92,7 +92,6 @@ extension TraceContext {
 
 /// As 32 lowercase hexadecimal digits.
 extension TraceContext.TraceID: CustomStringConvertible {
-    // Bounded: string concatenation.
     package var description: String { TraceContext.hexadecimal(high) + TraceContext.hexadecimal(low) }
 }
 
@@ -110,7 +109,6 @@ enum TraceState {
             bytes += entry.utf8.count + 1  // Bounded: the length of a header.
             // Bounded: a constant, and text.
             guard bytes <= bytesMax + 1 else { break }
-            // Bounded: string concatenation.
             kept += kept.isEmpty ? entry : ",\(entry)"
         }
         return kept

@@ -175,7 +175,6 @@ private struct TracingVariables {
     mutating func milliseconds(_ variables: TracingVariable...) -> Duration? {
         for variable in variables.reversed() {
             guard let text = text(variable) else { continue }
-            // Bounded: by a constant.
             if let number = Int(text), 1...Self.millisecondsMax ~= number { return .milliseconds(number) }
             warn(variable, "it is not a number of milliseconds from 1 to \(Self.millisecondsMax)")
         }

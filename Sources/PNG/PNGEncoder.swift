@@ -34,7 +34,6 @@ package struct PNGEncoder: Sendable, Hashable {
     ///   - level: Of libdeflate, 0 to 12; 6 compresses slightly better than zlib's 6, in half to a third of its time.
     /// - Throws: `PNGEncodingError` when there are not as many pixels as the size says; libdeflate's error.
     package func encode(_ pixels: RawSpan, level: Int) throws -> [UInt8] {
-        // Bounded throughout: by the maximum of pixels.
         let rowBytes = width * bands
         guard pixels.byteCount == rowBytes * height else { throw PNGEncodingError() }
         let rows = min(height, Self.sampleRows)
@@ -66,15 +65,12 @@ package struct PNGEncoder: Sendable, Hashable {
         var gainFromFilters: Bool { filtered.count < plain.count }
 
         init(_ strip: RawSpan, width: Int, bands: Int, _ compressor: Compressor) throws {
-            // Bounded: a row is in memory.
             plain = try compressor.zlib(PNGRowFilter.unfiltered(strip, rowBytes: width * bands))
             filtered = try compressor.zlib(PNGRowFilter.filtered(strip, width: width, bands: bands))
         }
     }
 
     private func file(_ compressed: [UInt8]) -> [UInt8] {
-        // Bounded throughout: array concatenation. 8 bits a sample, with the only methods there are of compression,
-        // filters and no interlacing.
         let header = PNGChunk.bigEndian(width) + PNGChunk.bigEndian(height) + [8, colorType, 0, 0, 0]
         let first = PNGChunk.signature + PNGChunk.bytes("IHDR", header)
         return first + PNGChunk.bytes("IDAT", compressed) + PNGChunk.bytes("IEND", [])

@@ -22,7 +22,6 @@
     ///   - bands: bytes of a pixel, 1 to 4.
     /// - Returns: For each row a byte with its filter, and its differences.
     static func filtered(_ pixels: RawSpan, width: Int, bands: Int) -> [UInt8] {
-        // Bounded throughout: rows are in memory.
         let rowBytes = width * bands
         let height = pixels.byteCount / rowBytes
         let filter = PNGRowFilter(rowBytes: rowBytes, bands: bands)
@@ -44,7 +43,6 @@
 
     /// The rows unfiltered.
     static func unfiltered(_ pixels: RawSpan, rowBytes: Int) -> [UInt8] {
-        // Bounded throughout: rows are in memory.
         let height = pixels.byteCount / rowBytes
         var bytes: [UInt8] = []
         bytes.reserveCapacity(height * (rowBytes + 1))
@@ -60,7 +58,6 @@
     private init(rowBytes: Int, bands: Int) {
         self.rowBytes = rowBytes
         self.bands = bands
-        // Bounded: a row is in memory, and there are five filters.
         unsafe candidates = .allocate(capacity: rowBytes * Kind.allCases.count)
         unsafe zeros = .allocate(capacity: rowBytes)
         unsafe zeros.initialize(repeating: 0, count: rowBytes)
@@ -80,12 +77,10 @@
             if sum < best.sum { best = (kind, sum) }
         }
         unsafe target.pointee = best.kind.rawValue
-        // Bounded: the target has room for a row.
         unsafe (target + 1).update(from: candidate(best.kind), count: rowBytes)
     }
 
     private func candidate(_ kind: Kind) -> UnsafeMutablePointer<UInt8> {
-        // Bounded: the five filters have room.
         unsafe candidates + Int(kind.rawValue) * rowBytes
     }
 
@@ -95,7 +90,6 @@
         _ kind: Kind, _ row: UnsafePointer<UInt8>, _ above: UnsafePointer<UInt8>,
         _ output: UnsafeMutablePointer<UInt8>
     ) -> UInt32 {
-        // Bounded throughout: offsets in a row.
         let first = min(bands, rowBytes)
         let left = unsafe row - first
         let aboveLeft = unsafe above - first

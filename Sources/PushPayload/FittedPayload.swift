@@ -58,7 +58,6 @@ struct FittedPayload {
     private func tooLarge(_ document: PayloadDocument) throws(PayloadError) -> PayloadError {
         let bytes = try size(of: document)
         let (path, part) = try document.value(at: root).largestPart
-        // Bounded: byte counts of data in memory.
         let over = (bytes - Limits.payloadBytesMax).grouped
         return PayloadError(
             .payloadTooLarge,
@@ -81,7 +80,6 @@ extension PayloadValue {
     fileprivate var largestPart: (path: PayloadPath, bytes: Int) {
         var (path, part) = (PayloadPath(), self)
         while let largest = part.members?.max(by: { $0.value.size < $1.value.size }),
-            // Bounded: byte counts of data in memory.
             path.steps.isEmpty || largest.value.size * 2 > part.size
         {
             path = path.appending(.key(largest.key))

@@ -67,7 +67,6 @@ struct MediaFieldChanges {
             if item.options.thumbnailTime == Double(number), !isStructured { return .keep }
             return .write(found.string == nil ? .number(number) : .string("\(number)"))
         case .movie(let time):
-            // Bounded: floating point.
             if let requested = item.options.thumbnailTime, (requested - time.seconds).magnitude <= Self.tick {
                 return .keep
             }
@@ -176,7 +175,6 @@ extension TypeNotation {
         let dot = found.hasPrefix(".") ? "." : ""
         let name = found.dropFirst(dot.count)
         if commonExtensions[type, default: []].contains(name.lowercased()) { return found }
-        // Bounded: string concatenation.
         return dot + LetterCase(of: String(name)).applied(to: type.fileExtension)
     }
 
@@ -216,7 +214,6 @@ private enum LetterCase {
         switch self {
         case .lower: keyword.lowercased()
         case .upper: keyword.uppercased()
-        // Bounded: string concatenation.
         case .capitalized: keyword.prefix(1).uppercased() + keyword.dropFirst().lowercased()
         case .mixed: keyword
         }

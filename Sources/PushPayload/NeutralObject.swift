@@ -20,7 +20,6 @@ extension PushContent {
 
     /// Makes an id unique, since iOS accepts an attachment identifier only once.
     private static func unique(_ id: String, among ids: inout Set<String>) -> String {
-        // Bounded: a constant.
         let candidates = [id] + (2...Limits.payloadMediaMax + 1).map { "\(id)-\($0)" }
         let free = candidates.first { !ids.contains($0) } ?? id
         ids.insert(free)

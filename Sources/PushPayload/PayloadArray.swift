@@ -41,7 +41,7 @@ public struct PayloadArray: Sendable, Hashable {
         var result: [UInt8] = []
         var end = 0
         for (range, message) in zip(messages, new) {
-            result += bytes[end..<range.lowerBound] + message  // Bounded: array concatenation.
+            result += bytes[end..<range.lowerBound] + message
             end = range.upperBound
         }
         return result + bytes[end...]

@@ -13,7 +13,6 @@ public enum PayloadCheck {
         let ofMedia = (media?.items ?? []).flatMap { item in
             MediaItemCheck.all.flatMap { $0(CheckedItem(item, dialect: media?.dialect, in: payload)) }
         }
-        // Bounded: array concatenation.
         return (ofPush + ofMedia).reduce(into: []) { warnings, warning in
             if !warnings.contains(warning) { warnings.append(warning) }
         }

@@ -121,7 +121,6 @@ struct MediaEdits {
     mutating func edits() throws(PayloadError) -> [PayloadEdit] {
         for case (let item, .failed(let error)) in zip(media.items, prepared) { removeMedia(item, error) }
         let pairs = zip(media.items, prepared).map { (item: $0.0, prepared: $0.1) }
-        // Bounded: array concatenation.
         for (item, prepared) in pairs.filter({ isShown($0.item) }) + pairs.filter({ !isShown($0.item) }) {
             switch prepared {
             case .ready(let manifest): try put(manifest, into: item)

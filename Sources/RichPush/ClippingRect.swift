@@ -18,7 +18,6 @@ public struct ClippingRect: Sendable, Hashable {
     public init(x: Double, y: Double, width: Double, height: Double) throws {
         // An overhang within the tolerance is cut off; the remaining rectangle must not be empty.
         let isInside =
-            // Bounded: floating point.
             x >= 0 && y >= 0 && min(width, 1 - x) > 0 && min(height, 1 - y) > 0
             && x + width <= 1 + Self.roundingTolerance && y + height <= 1 + Self.roundingTolerance
         guard isInside, [x, y, width, height].allSatisfy(\.isFinite) else {
@@ -28,9 +27,7 @@ public struct ClippingRect: Sendable, Hashable {
         }
         self.x = x
         self.y = y
-        // Bounded: floating point.
         self.width = min(width, 1 - x)
-        // Bounded: floating point.
         self.height = min(height, 1 - y)
     }
 
@@ -39,9 +36,7 @@ public struct ClippingRect: Sendable, Hashable {
         let (columns, rows) = (max(imageWidth, 1), max(imageHeight, 1))
         let left = min(Int(clamping: (x * Double(columns)).rounded()), columns.subtracting(clamping: 1))
         let top = min(Int(clamping: (y * Double(rows)).rounded()), rows.subtracting(clamping: 1))
-        // Bounded: floating point.
         let right = min(Int(clamping: ((x + width) * Double(columns)).rounded()), columns)
-        // Bounded: floating point.
         let bottom = min(Int(clamping: ((y + height) * Double(rows)).rounded()), rows)
         return PixelRect(
             left: left, top: top, width: max(1, right.subtracting(clamping: left)),

@@ -28,7 +28,7 @@ package final class ClockJumps: Sendable {
     }
 
     private static func isJump(from previous: Int64, to lead: Int64) -> Bool {
-        lead.subtracting(clamping: previous).magnitude > UInt64(slackMilliseconds)  // Bounded: a constant.
+        lead.subtracting(clamping: previous).magnitude > UInt64(slackMilliseconds)
     }
 
     // MARK: Adjusting waits

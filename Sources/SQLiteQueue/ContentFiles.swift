@@ -39,7 +39,6 @@ package final class ContentFiles: Sendable {
 
     package func release(_ names: [String]) {
         held.withLock { held in
-            // Bounded: counts of values in memory.
             for name in names { held[name] = held[name].flatMap { $0 > 1 ? $0 - 1 : nil } }
         }
     }

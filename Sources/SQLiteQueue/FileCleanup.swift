@@ -49,7 +49,7 @@ extension SQLiteStore {
             let files = files
             report.add(
                 SweepReport(try await files.run { files.remove(gone) { "\(files.folder.uploads)/\($0)" } }))
-            report.uploads += gone.count  // Bounded: lengths and indices of values in memory.
+            report.uploads += gone.count
             if gone.count < Self.removalCountMax { return report }
         }
     }

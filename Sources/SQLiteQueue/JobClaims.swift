@@ -33,12 +33,11 @@ extension SQLiteStore {
         try await jumps.adjust(moment, in: commits)
         let (laneRotation, excusedUntil) = (laneRotation, failedRenewals.excusedUntil)
         return try await write { database, changes in
-            // Bounded: array concatenation.
             changes += try ExpiredLeases.reclaim(
                 database, until: moment.steady, excusedUntil: excusedUntil, at: moment)
             try JobParking.admit(database, hostLimit: claim.hostLimit, ownerLimit: claim.ownerLimit)
             let taken = try claim.claimedJobs(count, laneRotation, database, at: moment)
-            changes += taken.records.compactMap { record in  // Bounded: array concatenation.
+            changes += taken.records.compactMap { record in
                 JobID(record.record.uuid).map { JobFeed.Change(job: $0, state: .running) }
             }
             return taken
@@ -88,8 +87,10 @@ struct JobClaim: Sendable {
     ) throws -> ClaimedRecord? {
         for _ in 0..<JobParking.windowsMax {
             if let record = try takeFromWindow(lane, database, at: moment) { return record }
-            guard try JobParking.park(
-                database, lane: lane, hostLimit: hostLimit, ownerLimit: ownerLimit, at: moment) else { return nil }
+            guard
+                try JobParking.park(
+                    database, lane: lane, hostLimit: hostLimit, ownerLimit: ownerLimit, at: moment)
+            else { return nil }
         }
         mayBeMore = true
         return nil

@@ -35,7 +35,7 @@ extension SQLiteStore {
         jobs.reserveCapacity(submissions.count)
         for submission in submissions {
             jobs.append(try NewJob(submission, at: date))
-            if jobs.count % encodedCount == 0 { await Task.yield() }  // Bounded: counts of values in memory.
+            if jobs.count % encodedCount == 0 { await Task.yield() }
         }
         return jobs
     }
@@ -112,7 +112,6 @@ extension IdempotencyKey {
     ///
     /// - Throws: `request.conflict` when it had a different body.
     func jobs(_ database: Database, at now: Int64) throws -> [JobRecord]? {
-        // Bounded: this machine's wall clock minus 24 h.
         let oldest = now - Int64(Limits.idempotencySecondsMax * 1000)
         let found = try database.row(
             "SELECT digest, jobs FROM idempotency WHERE caller = ? AND key = ? AND created_at > ?",
@@ -142,7 +141,6 @@ extension IdempotencyKey {
     ///
     /// - Returns: The number of deleted keys.
     static func deleteExpired(_ database: Database, at now: Int64) throws -> Int {
-        // Bounded: this machine's wall clock minus 24 h.
         let oldest = now - Int64(Limits.idempotencySecondsMax * 1000)
         return try database.rows(
             """

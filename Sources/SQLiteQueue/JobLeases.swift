@@ -113,7 +113,7 @@ enum JobRequeue {
                 finished_at = CASE cancelling WHEN 1 THEN ?3 END,
                 secret = CASE WHEN cancelling = 1 AND secret IS NOT NULL THEN '\(JobSecrets.wiped)' ELSE secret END
             WHERE uuid = ?1 AND state = 'running' AND token = ?2 RETURNING uuid, state
-            """, [lease.job.text, lease.token, moment.wall] + arguments)  // Bounded: array concatenation.
+            """, [lease.job.text, lease.token, moment.wall] + arguments)
         try notices.insert(database)
         return row.flatMap(JobFeed.Change.init)
     }
@@ -163,7 +163,7 @@ enum ExpiredLeases {
                 finished_at = CASE cancelling WHEN 1 THEN ?2 END,
                 secret = CASE WHEN cancelling = 1 AND secret IS NOT NULL THEN '\(JobSecrets.wiped)' ELSE secret END
             WHERE id = ?1 RETURNING uuid, state
-            """, [id, moment.wall] + arguments  // Bounded: array concatenation.
+            """, [id, moment.wall] + arguments
         ).flatMap(JobFeed.Change.init)
     }
 }

@@ -91,11 +91,10 @@ extension SQLiteStore {
                 let limit = limits.queuedJobsMax
                 let names = try await write { database, changes in
                     let names = try Self.retry(selection, state, after: after, at: now, limit: limit, database)
-                    // Bounded: array concatenation.
                     changes += names.compactMap { JobID($0) }.map { JobFeed.Change(job: $0, state: .queued) }
                     return names
                 }
-                count += names.count  // Bounded: counts of values in memory.
+                count += names.count
                 cursor = names.max()
             }
         }
@@ -133,7 +132,7 @@ extension SQLiteStore {
         for state in selection.states ?? [] {
             while true {
                 let removed = try await write { database, _ in try Self.remove(selection, state, database) }
-                count += removed.count  // Bounded: counts of values in memory.
+                count += removed.count
                 media.formUnion(removed.compactMap(\.self))
                 if removed.count < Self.removalCountMax { break }
             }

@@ -116,7 +116,7 @@ private struct DueJobs {
         let parked = [
             ("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2"), ("job_owner_parked", "parked = 3"),
         ]
-        for (index, source) in lanes + parked {  // Bounded: array concatenation.
+        for (index, source) in lanes + parked {
             let row = try database.row(
                 """
                 SELECT count(*), min(due_at) FROM job INDEXED BY \(index)
@@ -186,13 +186,11 @@ package enum PaceQuery {
 
     package static func pace(_ database: Database, until end: Date) throws -> JobPace {
         var pace = JobPace(until: end)
-        // Bounded: at most one hour, in milliseconds.
         let start = end.milliseconds.subtracting(clamping: Int64(JobPace.minutesCount) * minute)
         for state in [JobState.succeeded, .failed, .dead] {
             // One query per minute sorts a sixtieth of the rows for GROUP BY, which takes two thirds of the time of one
             // query.
             for index in pace.minutes.indices {
-                // Bounded: at most one hour, in milliseconds.
                 let from = start.adding(clamping: Int64(index) * minute)
                 for row in try database.rows(sql, [state.rawValue, from, from.adding(clamping: minute)]) {
                     pace.minutes[index].record(row[1], endedAs: state, inBucket: row[0])
@@ -215,7 +213,7 @@ package enum PaceQuery {
     /// The SQL of a binary search for a duration's bucket.
     private static func span(_ first: Int, _ last: Int) -> String {
         guard first < last else { return "\(first)" }
-        let middle = (first + last) / 2  // Bounded: indices of a constant array.
+        let middle = (first + last) / 2
         let bound = LatencyHistogram.boundsMilliseconds[middle]
         return "CASE WHEN duration < \(bound) THEN \(span(first, middle)) ELSE \(span(middle + 1, last)) END"
     }

@@ -80,7 +80,6 @@ package struct WebhookClaim: Sendable {
                 """
                 SELECT count(*) FROM webhook WHERE state = 'pending' AND lease_until IS NOT NULL AND host = ?
                 """, [host])
-            // Bounded: counts of values in memory.
             let share = min(count - webhooks.count, Limits.webhooksPerHostMax - Int(leased ?? 0))
             guard share > 0 else { continue }
             let ids = try database.rows(
@@ -88,7 +87,7 @@ package struct WebhookClaim: Sendable {
                 SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND host = ?
                     AND next_at <= ? ORDER BY next_at, id LIMIT ?
                 """, [host, now, share])
-            for id in ids { webhooks += try claimOne(id[0], database) }  // Bounded: array concatenation.
+            for id in ids { webhooks += try claimOne(id[0], database) }
         }
         return webhooks
     }

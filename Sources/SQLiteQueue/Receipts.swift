@@ -9,7 +9,7 @@ import SafeArithmetic
 extension SQLiteStore: ReceiptStore {
     public func store(_ dispatch: Dispatch) async throws {
         let now = clock.now().wall
-        let span = Int64(clamping: limits.dispatchSeconds * 1000)  // Bounded: floating point.
+        let span = Int64(clamping: limits.dispatchSeconds * 1000)
         // Clamp: not negative, and not further in the future than a dispatch is kept.
         let sentAt = max(0, min(dispatch.sentAt.milliseconds, now.adding(clamping: span)))
         let expiresAt = max(now, sentAt).adding(clamping: span)
@@ -174,14 +174,13 @@ extension SQLiteStore {
         var isDone = false
         while !isDone {
             let gone = try await write { database, _ in try Self.forgetDispatches(database, at: now) }
-            report.receipts += gone.receipts  // Bounded: counts of values in memory.
+            report.receipts += gone.receipts
             isDone = gone.isAll
         }
-        // Bounded: floating point.
         let unused = now.subtracting(clamping: Int64(clamping: limits.campaignSeconds * 1000))
         while true {
             let count = try await write { database, _ in try Self.forgetCampaigns(database, unusedSince: unused) }
-            report.campaigns += count  // Bounded: counts of values in memory.
+            report.campaigns += count
             if count < Self.campaignRemovalCountMax { return report }
         }
     }
@@ -199,7 +198,7 @@ extension SQLiteStore {
                 "SELECT id FROM dispatch WHERE expires_at <= ? ORDER BY expires_at LIMIT 1", [now])
             guard let dispatch else { return (receipts, true) }
             let gone = try forgetReceipts(of: dispatch, atMost: left, database)
-            (receipts, left) = (receipts + gone, left - gone)  // Bounded: counts of values in memory.
+            (receipts, left) = (receipts + gone, left - gone)
             guard left > 0 else { break }
             try database.run("DELETE FROM dispatch WHERE id = ?", [dispatch])
             left -= 1
@@ -210,7 +209,6 @@ extension SQLiteStore {
     /// Deletes the first `count` receipts of a dispatch in key order.
     private static func forgetReceipts(of dispatch: Int64, atMost count: Int, _ database: Database) throws -> Int {
         let last = try database.row(
-            // Bounded: counts of values in memory.
             "SELECT report FROM receipt WHERE dispatch = ? ORDER BY report LIMIT 1 OFFSET ?", [dispatch, count - 1])
         guard let last else {
             try database.run("DELETE FROM receipt WHERE dispatch = ?", [dispatch])

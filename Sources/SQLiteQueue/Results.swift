@@ -164,12 +164,11 @@ extension SQLiteStore {
         var report = SweepReport()
         let now = clock.now().wall
         for start in stride(from: 0, to: media.count, by: Self.removalCountMax) {
-            // Bounded: lengths and indices of values in memory.
             let some = try StoredJSON.text(Array(media[start..<min(start + Self.removalCountMax, media.count)]))
             let (count, contents) = try await write { database, _ in
                 try Self.removeResults(some, reason, database, at: now)
             }
-            report.results += count  // Bounded: lengths and indices of values in memory.
+            report.results += count
             report.add(try await removeContents(contents))
         }
         return report
@@ -195,7 +194,6 @@ extension SQLiteStore {
 
     /// Examines the next results that were last used more than `mediaAgeSecondsMin` ago, and removes unneeded ones.
     func sweepResults(at now: Int64) async throws -> SweepReport {
-        // Bounded: floating point.
         let until = now.subtracting(clamping: Int64(clamping: limits.mediaAgeSecondsMin * 1000))
         let position = sweepProgress.lastResult ?? ResultPosition(usedAt: .min, media: "")
         let (unneeded, last) = try await read { database in
@@ -218,7 +216,6 @@ extension SQLiteStore {
     /// Removes the oldest results until the files are within the quota.
     func sweepOverQuota(at now: Int64) async throws -> SweepReport {
         var report = SweepReport()
-        // Bounded: floating point.
         let until = now.subtracting(clamping: Int64(clamping: limits.mediaAgeSecondsMin * 1000))
         while try await mediaBytes() > limits.mediaQuotaBytes {
             let oldest = try await read { database in

@@ -47,7 +47,6 @@ extension SQLiteStore: StoreMaintenance {
                 """
             ).map { (owner: $0[0] as String, bytes: $0[1] as Int) }
         }
-        // Bounded: the divisor is at least 1.
         let share = quota / max(1, rows.count)
         return Set(rows.filter { $0.bytes > share }.map(\.owner))
     }
@@ -56,11 +55,10 @@ extension SQLiteStore: StoreMaintenance {
         var report = SweepReport()
         for state in JobState.allCases where state.isFinished {
             let seconds = state == .dead ? limits.deadRetentionSeconds : limits.retentionSeconds
-            // Bounded: floating point.
             let oldest = now.subtracting(clamping: Int64(clamping: seconds * 1000))
             while true {
                 let media = try await write { database, _ in try Self.removeJobs(state, until: oldest, database) }
-                report.jobs += media.count  // Bounded: counts of values in memory.
+                report.jobs += media.count
                 report.add(try await dropResults(media.compactMap(\.self), .retained))
                 if media.count < Self.removalCountMax { break }
             }
@@ -84,7 +82,7 @@ extension SQLiteStore: StoreMaintenance {
         var report = SweepReport()
         while true {
             let count = try await write { database, _ in try IdempotencyKey.deleteExpired(database, at: now) }
-            report.idempotencyKeys += count  // Bounded: counts of values in memory.
+            report.idempotencyKeys += count
             if count < Self.removalCountMax { return report }
         }
     }

@@ -99,7 +99,6 @@ import Glibc
     package static func wrap(
         pixels: [UInt8], width: Int, height: Int, bands: Int, orientation: Int, colorProfile: [UInt8]? = nil
     ) throws -> Image {
-        // Bounded: the pixels are in memory.
         precondition(pixels.count == width * height * bands, "pixels do not match the image size")
         let image = unsafe pixels.withUnsafeBytes { buffer in
             unsafe vips_image_new_from_memory_copy(
@@ -126,7 +125,6 @@ import Glibc
     /// Bytes of one band of a pixel.
     package var sampleBytes: Int { Int(clamping: vips_format_sizeof(unsafe vips_image_get_format(pointer))) }
     /// Pages that were loaded, stacked vertically.
-    // Bounded: the divisor is at least 1.
     package var loadedPages: Int { Int(clamping: unsafe vips_image_get_height(pointer)) / max(1, height) }
     /// Number of bands: colors and alpha.
     package var bands: Int { Int(clamping: unsafe vips_image_get_bands(pointer)) }
@@ -195,10 +193,8 @@ import Glibc
         guard has("icc-profile-data"), unsafe vips_image_get_blob(pointer, "icc-profile-data", &data, &length) == 0,
             let data = unsafe data, length >= Self.profileHeaderBytes
         else { return nil }
-        // Bounded: a header is there; its color space is in ICC.1:2010, 7.2.6.
         let space = unsafe String(decoding: UnsafeRawBufferPointer(start: data + 16, count: 4), as: UTF8.self)
         let colors = ["GRAY": 1, "RGB ": 3, "Lab ": 3, "CMYK": 4][space]
-        // Bounded: an image with alpha has bands.
         return colors == (hasAlpha ? bands - 1 : bands)
     }
 
@@ -252,7 +248,6 @@ import Glibc
     package func withoutAlpha() throws -> Image {
         guard hasAlpha else { return self }
         return try derive("extract_band") { out in
-            // Bounded: an image with alpha has bands.
             unsafe CVips_extract_bands(pointer, out, 0, CInt(bands - 1))
         }
     }
@@ -287,7 +282,6 @@ import Glibc
     package func hasTransparency() throws -> Bool {
         guard hasAlpha else { return false }
         let alpha = try derive("extract_band") { out in
-            // Bounded: an image with alpha has bands.
             unsafe CVips_extract_bands(pointer, out, CInt(bands - 1), 1)
         }
         var least = 0.0
@@ -298,7 +292,6 @@ import Glibc
     /// Whether no pixel is visible; reads the whole image.
     package func isInvisible() throws -> Bool {
         guard hasAlpha else { return false }
-        // Bounded: an image with alpha has bands.
         let alpha = try band(bands - 1)
         var most = 0.0
         try check(unsafe CVips_max(alpha.pointer, &most), "max")
@@ -345,7 +338,6 @@ extension Image {
     /// first.
     package func withPixels<Result>(_ body: (RawSpan) throws -> Result) throws -> Result {
         let held = try inMemory()
-        // Bounded: the image is in memory.
         let count = held.width * held.height * held.loadedPages * held.bands
         guard unsafe vips_image_get_format(held.pointer) == VIPS_FORMAT_UCHAR,
             let start = unsafe vips_image_get_data(held.pointer)
@@ -372,7 +364,6 @@ extension Image {
             unsafe CVips_copy_as(gray.pointer, out, VIPS_INTERPRETATION_B_W)
         }
         guard hasAlpha else { return labeled }
-        // Bounded: an image with alpha has bands.
         let alpha = try band(bands - 1)
         return try labeled.derive("bandjoin") { out in unsafe CVips_bandjoin2(labeled.pointer, alpha.pointer, out) }
     }

@@ -295,9 +295,7 @@ package struct RetrySchedule: Sendable, Hashable {
     ///   - timeLeft: The time until the deadline.
     package func delay(afterTries tries: Int, chance: Double, retryAfter: Duration?, timeLeft: Duration) -> Duration? {
         guard tries < attemptsMax else { return nil }
-        // Bounded: the backoff is a fraction of a second, and is doubled at most 16 times.
         let delayMax = backOff * (1 << min(tries - 1, 16))
-        // Bounded: at most the delayMax or the `Retry-After` that `EasyHandle.report` clamps.
         let delay = max(delayMax * chance, retryAfter ?? .zero)
         return delay < timeLeft ? delay : nil
     }

@@ -231,7 +231,6 @@ final class BodyFile: Sendable {
     /// - Throws: `output.not_writable`.
     func restart() throws(AttachPrepError) {
         let generation = try state.withLock { state throws(AttachPrepError) in
-            // Bounded: counts the restarts of one download, which the retry schedule limits.
             state = State(generation: state.generation + 1)
             guard isEmpty || ftruncate(descriptor, 0) == 0 else { throw OutputErrors.error(errno) }
             return state.generation
@@ -272,7 +271,6 @@ final class BodyFile: Sendable {
             try check(state.bytes.adding(clamping: piece.count), state)
             try unsafe write(piece, at: state.bytes)
             unsafe state.hasher.update(bufferPointer: piece)
-            // Bounded: `check` threw above for a sum over the limit.
             state.bytes += piece.count
             let isDue = state.verdict == .undecided && (state.marks.first.map { $0 <= state.bytes } ?? false)
             return (isDue, state.bytes, state.total)

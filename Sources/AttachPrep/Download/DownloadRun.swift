@@ -94,7 +94,6 @@ struct DownloadRun {
 
     private mutating func resolve() async throws -> [PinnedHost] {
         let started = ContinuousClock.now
-        // Bounded: floating point.
         defer { timings.dns += started.duration(to: .now).milliseconds }
         let proxy = downloader.proxy
         var hosts: [PinnedHost] = []
@@ -238,13 +237,9 @@ extension DownloadRun {
 
 extension DownloadTimings {
     mutating func add(_ timings: TransferTimings) {
-        // Bounded: floating point.
         connect += timings.connect
-        // Bounded: likewise.
         tls += timings.tls
-        // Bounded: likewise.
         firstByte += timings.firstByte
-        // Bounded: likewise.
         transfer += timings.transfer
     }
 }

@@ -22,7 +22,6 @@ extension SourceFreshness {
         guard isShared, !head.values("vary").contains(where: { $0.contains(UInt8(ascii: "*")) }) else { return }
         let requestedAt = date.timeIntervalSince1970
         let lifetime = min(Self.lifetime(head, directives, requestedAt: requestedAt), Limits.freshSecondsMax)
-        // Bounded: floating point.
         let rest = lifetime - Self.age(head, requestedAt: requestedAt)
         if rest > 0 { freshUntil = date.addingTimeInterval(rest) }
     }
@@ -38,7 +37,6 @@ extension SourceFreshness {
     /// Age in seconds: the larger of `Age` and the difference to `Date`, so clock skew can only increase it.
     private static func age(_ head: ResponseHead, requestedAt: Double) -> Double {
         let declared = head["age"].flatMap { Double($0.string) } ?? 0
-        // Bounded: floating point.
         let apparent = head.date.map { requestedAt - $0 } ?? 0
         return max(0, declared.isFinite ? declared : 0, apparent)
     }

@@ -18,7 +18,6 @@ enum SignedURLExpiry {
             guard let start = values["\(name)-date"].flatMap(time),
                 let seconds = values["\(name)-expires"].flatMap(number)
             else { return nil }
-            // Bounded: floating point.
             return start + seconds
         }
         if values["sig"] != nil { return values["se"].flatMap(time) }
@@ -47,7 +46,6 @@ enum SignedURLExpiry {
 
 extension String {
     fileprivate func padding(to count: Int) -> String {
-        // Bounded: string concatenation.
         self + String(repeating: "0", count: max(0, count.subtracting(clamping: self.count)))
     }
 }

@@ -116,9 +116,7 @@ final class MediaProcess {
     private func updateProcessorLimit(secondsMax: Double? = nil) {
         guard let used = usage.processorSeconds else { return }
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds / 1000)
-        // Bounded: floating point.
         let allowed = left * Self.cores + Limits.mediaProcessSlackProcessorSeconds
-        // Bounded: floating point.
         let limit = used + min(allowed, secondsMax ?? allowed)
         // Setting a limit fails only after the process has ended, which the next receive reports.
         try? ProcessLimits.limitProcessorTime(seconds: Int(clamping: limit.rounded(.up)), of: process)

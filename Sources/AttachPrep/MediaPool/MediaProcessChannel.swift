@@ -199,7 +199,6 @@ struct MediaCallExchange {
         while true {
             let now = ContinuousClock.now
             guard now < pendingCall.deadline else { throw MediaProcessError.deadlineExceeded }
-            // Bounded: now plus ten milliseconds.
             let next = min(pendingCall.deadline, now + Self.watchInterval)
             if try mappingSocketErrors({ try mediaProcess.waitUntilReadable(deadline: next) }) { return }
             if let bytes = mediaProcess.usage.residentBytes, bytes > Limits.mediaProcessMemoryBytesMax {

@@ -104,7 +104,6 @@ final class MediaProcessStatistics: Sendable {
             usage.processes = state.running.count
             for process in state.running.values {
                 usage.residentBytes = usage.residentBytes.adding(clamping: process.residentBytes ?? 0)
-                // Bounded: floating point.
                 usage.processorSeconds += process.processorSeconds ?? 0
             }
         }

@@ -70,7 +70,7 @@ struct SlotSchedule {
         precondition(!idle.contains { $0.worker == worker }, "a worker must not be released twice")
         if isRender { renders -= 1 }
         if let call = busy.removeValue(forKey: worker) {
-            shares.end(call.share, seconds: now - call.since, at: now)  // Bounded: floating point.
+            shares.end(call.share, seconds: now - call.since, at: now)
         }
         let index = isWarm ? nil : idle.firstIndex { $0.isWarm }
         idle.insert((worker, isWarm), at: index ?? idle.endIndex)
@@ -123,7 +123,6 @@ struct SlotShares {
         var measuredAt = 0.0
 
         func decayed(at now: Double) -> Double {
-            // Bounded: floating point.
             seconds * exp2(-max(0, now - measuredAt) / SlotShares.halfLife)
         }
     }
@@ -153,7 +152,7 @@ struct SlotShares {
         for name in Self.names(share) {
             guard var use = uses[name] else { continue }
             use.running -= 1
-            use.seconds = use.decayed(at: now) + max(0, seconds)  // Bounded: floating point.
+            use.seconds = use.decayed(at: now) + max(0, seconds)
             use.measuredAt = now
             uses[name] = use
         }
@@ -222,7 +221,6 @@ struct SlotShares {
     private static func priorities(turn: Int) -> [MediaShare.Priority] {
         let isLast = turn >= turnsCount.subtracting(clamping: 1)
         let first: MediaShare.Priority = isLast ? .bulk : turn % 5 == 4 ? .normal : .high
-        // Bounded: array concatenation.
         return [first] + MediaShare.Priority.allCases.filter { $0 != first }
     }
 

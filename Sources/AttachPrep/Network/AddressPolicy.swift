@@ -50,9 +50,7 @@ package struct BlockedAddressRange: Hashable, Sendable {
 
     package func contains(_ address: IPAddress) -> Bool {
         switch (first, address) {
-        // Bounded: the prefix lengths of the tables below.
         case (.v4(let first), .v4(let address)): (first ^ address) >> (32 - prefixBits) == 0
-        // Bounded: the prefix lengths of the tables below.
         case (.v6(let first), .v6(let address)): (first ^ address) >> (128 - prefixBits) == 0
         default: false
         }

@@ -108,7 +108,6 @@ struct ResolveOverrides: Sendable, Hashable {
             guard parts.count == 3, let port = UInt16(parts[1]) else { throw Self.unreadable(entry) }
             let addresses = parts[2].split(separator: ",").map { IPAddress(String($0.trimming { "[]".contains($0) })) }
             guard !addresses.isEmpty, !addresses.contains(nil) else { throw Self.unreadable(entry) }
-            // Bounded: 16 bits.
             answers[Self.key(String(parts[0]), Int(port))] = addresses.compactMap(\.self)
         }
     }

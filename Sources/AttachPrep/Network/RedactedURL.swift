@@ -75,7 +75,6 @@ public enum RedactedURL {
         for pair in pairs {
             shown.unicodeScalars.append(pair.separator)
             let isHidden = pair.isSecret || (isSigned && pair.key.map(SecretQuery.isSignatureCompanion(key:)) == true)
-            // Bounded: string concatenation.
             shown += isHidden ? redacted(pair.text) : String(pair.text)
         }
         return shown
@@ -98,7 +97,6 @@ public enum RedactedURL {
     private static func isSecret(_ value: String, depth: Int) -> Bool {
         if SecretQuery.looksRandom(value) { return true }
         guard depth < nestedMax, value.contains("://") || value.contains("=") else { return false }
-        // Bounded: below `nestedMax`.
         return ForeignText(redact(value, depth: depth + 1)) != ForeignText(value)
     }
 
@@ -205,7 +203,6 @@ enum SecretQuery {
     private static func isMixed(_ kinds: [Kind]) -> Bool {
         let changes = zip(kinds, kinds.dropFirst()).count { $0 != $1 }
         let hasBothCases = kinds.contains(.capital) && kinds.contains(.small)
-        // Bounded: counts of bytes in memory.
         return changes * 100 >= kinds.count * (hasBothCases ? 38 : 26)
     }
 

@@ -62,7 +62,6 @@ package struct RequestHeaders: Sendable {
         fields.append(("Accept-Encoding", "identity"))
         // libcurl omits a header with an empty value unless it is written with a semicolon.
         return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-            // Bounded: array concatenation.
             + (point?.headerLines ?? condition?.headerLines ?? [])
     }
 

@@ -34,7 +34,6 @@ package struct ResponseHead: Sendable, Hashable {
     mutating func add(line: ForeignText) {
         if let first = line.utf8.first, first == 0x20 || first == 0x09, let last = fields.indices.last {
             let (begin, rest) = (fields[last].value, line.trimmed)
-            // Bounded: string concatenation.
             fields[last].value = begin.isEmpty ? rest : ForeignText(begin.string + " " + rest.string)
             return
         }

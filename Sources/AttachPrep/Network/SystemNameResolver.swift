@@ -145,13 +145,11 @@ private struct LookupQueue {
         for query in running.values { ofDomain[query.domain, default: 0] += 1 }
         let awaited = running.values.filter { !$0.lookups.isEmpty }
         let unknown = awaited.count { !$0.isKnown }
-        // Bounded: `threadsMax` is a small constant.
         let (kept, threadsAtMost) = (threadsMax / 4, threadsMax * Self.totalThreadsFactor)
         let known = Set(answered)
         let index = waiting.firstIndex { query in
             guard ofDomain[query.domain, default: 0] < Self.domainThreadsMax else { return false }
             if known.contains(query.domain) { return awaited.count < threadsMax && running.count < threadsAtMost }
-            // Bounded: `kept` is at most a quarter of `threadsMax`.
             return awaited.count < threadsMax && unknown < threadsMax - kept && running.count < threadsAtMost - kept
         }
         guard let index else { return nil }

@@ -47,7 +47,6 @@ public struct PayloadInput: Sendable {
 
     /// The number of media items.
     public var mediaCount: Int {
-        // Bounded: by the limits for messages and for their media.
         messages.reduce(0) { $0 + ($1.rewriter?.media.items.count ?? 0) }
     }
 

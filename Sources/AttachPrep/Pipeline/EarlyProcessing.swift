@@ -190,7 +190,6 @@ final class EarlyProcessing: FetchObserver {
         var end = ContinuousClock.now + silence
         while end > .now {
             try? await ContinuousClock().sleep(until: end)
-            // Bounded: a constant.
             end = state.withLock { $0.lastReceived } + silence
         }
         pipe.closeWriteEnd()

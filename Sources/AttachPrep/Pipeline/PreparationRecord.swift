@@ -64,7 +64,6 @@ struct PreparationRecord: Sendable {
 
     /// Records the wait for a slot and the work there.
     mutating func worked<Value>(_ stage: MediaStage, _ slotResult: SlotResult<Value>) {
-        // Bounded: floating point.
         let waited = slotResult.clock.queueMilliseconds - clock.queueMilliseconds
         var error: (any Error)?
         if case .failure(let failure) = slotResult.result { error = failure }
@@ -79,9 +78,7 @@ struct PreparationRecord: Sendable {
 
     private mutating func add(_ milliseconds: Double, to stage: MediaStage) {
         switch stage {
-        // Bounded: floating point.
         case .inspect: manifest.timings.inspect += milliseconds
-        // Bounded: floating point.
         case .render: manifest.timings.render += milliseconds
         }
     }

@@ -18,7 +18,6 @@ struct PublishStep: Sendable {
     func complete(_ manifest: Manifest) throws -> Manifest {
         var manifest = manifest
         manifest.outcome = outcome
-        // Bounded: array concatenation.
         manifest.reasons = plan.reasons + renditions.reductions
         manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
@@ -46,7 +45,6 @@ struct PublishStep: Sendable {
         let planned = plan.warnings.filter { !DeliveryWarnings.codes.contains($0.code) }
         let isSource = if case .source = renditions.delivery { true } else { false }
         let delivery = DeliveryWarnings(media: media, isSource: isSource, orientation: orientation)
-        // Bounded: array concatenation.
         return planned + renditions.warnings + delivery.warnings
     }
 

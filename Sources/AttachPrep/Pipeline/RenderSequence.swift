@@ -157,7 +157,6 @@ struct RenderSequence: Sendable {
         for output in request.outputs { try staging.remove(RenderStep.workingName(output)) }
         let now = ContinuousClock.now
         guard now < deadline else { throw AttachPrepError.deadlinePassed(at: "rendering") }
-        // Bounded: a part of the time to a deadline, which `RequestClock` bounds to a century.
         let timeLeft = now.duration(to: deadline) * share
         let step = RenderStep(
             request: request, source: source.descriptor, engine: engine, blocking: blocking, staging: staging,

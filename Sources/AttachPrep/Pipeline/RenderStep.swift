@@ -137,7 +137,6 @@ struct Renditions: Sendable {
         sourcePosition = sourcePosition ?? later.sourcePosition
         attachmentPosition = later.attachmentPosition ?? attachmentPosition
         clippingRect = clippingRect ?? later.clippingRect
-        // Bounded: array concatenation.
         reductions += later.reductions
         for warning in later.warnings where !warnings.contains(where: { $0.code == warning.code }) {
             warnings.append(warning)

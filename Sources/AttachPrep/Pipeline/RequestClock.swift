@@ -18,10 +18,9 @@ struct RequestClock: Sendable {
     /// Moves start and deadline by the time from an instant to now, in which the request waited for a slot.
     mutating func waited(since instant: ContinuousClock.Instant) {
         let wait = instant.duration(to: .now)
-        // Bounded: time that has passed since this process began.
         start += wait
-        deadline += wait  // Bounded: as above.
-        queueMilliseconds += wait.milliseconds  // Bounded: floating point.
+        deadline += wait
+        queueMilliseconds += wait.milliseconds
     }
 
     /// Milliseconds of work so far.

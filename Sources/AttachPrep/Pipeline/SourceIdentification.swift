@@ -64,7 +64,6 @@ final class SourceIdentification: Sendable {
         state.withLock { state in
             state.media = media
             state.isComplete = isComplete
-            // Bounded: floating point.
             state.milliseconds += start.duration(to: .now).milliseconds
         }
         return media.format

@@ -65,7 +65,6 @@ enum SourceLocation: Sendable, Hashable {
                 throw AttachPrepError(
                     .sourceInvalidURL, "The file URL names a remote host; give file:///path or a plain path.")
             }
-            // Bounded: `host` is a part of `rest`, in memory.
             rest = rest.dropFirst(2 + host.count)
         }
         guard let path = PercentEncoding.decoded(rest), path.hasPrefix("/"), !path.contains("\0") else {

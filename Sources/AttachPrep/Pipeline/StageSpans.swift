@@ -40,7 +40,7 @@ final class StageSpans: Sendable {
             added.append(Stage(span: span, end: end))
             end = start
         }
-        self.stages.withLock { $0 += added.reversed() }  // Bounded: array concatenation.
+        self.stages.withLock { $0 += added.reversed() }
     }
 
     /// Performs a stage whose requests to other services are its children.
@@ -116,9 +116,7 @@ extension Span {
 
 extension DefaultTracerClock.Timestamp {
     fileprivate func earlier(_ milliseconds: Double) -> DefaultTracerClock.Timestamp {
-        // Bounded: floating point, then checked.
         let nanoseconds = UInt64(Int64(clamping: milliseconds * 1_000_000).magnitude)
-        // Bounded: checked here.
         let start = nanoseconds < nanosecondsSinceEpoch ? nanosecondsSinceEpoch - nanoseconds : 0
         return DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: start)
     }

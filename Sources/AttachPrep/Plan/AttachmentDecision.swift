@@ -254,10 +254,8 @@ struct DisplayLimitCheck {
     }
 
     private var audioReason: String? {
-        // Bounded: floating point.
         let rate = Double(bytes) * 8 / max(media.duration ?? 0, 0.001)
         let most = Double(Limits.displayAudioBitsPerSecondMax)
-        // Bounded: floating point.
         if rate > most * Limits.displayRateTolerance {
             let (has, needs) = (Int(clamping: rate / 1000), Int(clamping: most / 1000))
             return "\(has) kbit/s exceed the \(needs) that a notification needs"

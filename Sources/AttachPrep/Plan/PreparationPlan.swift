@@ -63,7 +63,6 @@ struct PreparationPlanner {
         let decision = try AttachmentPlanner(media: media, bytes: bytes, request: request).decision()
         let choice = try ThumbnailPlanner(media: media, request: request).choice()
         var plan = PreparationPlan(outcome: decision.outcome, reasons: [decision.reason])
-        // Bounded: array concatenation.
         plan.warnings = choice.warnings + decision.warnings + delivery(decision).warnings
         plan.steps = PlanSteps(decision: decision, request: request, hasImage: choice.frame != nil).sentences
         plan.passedType = passedType(decision)
@@ -144,7 +143,6 @@ struct PlanSteps {
                 "write a thumbnail, \(options.thumbnailFit.rawValue) "
                     + "\(options.thumbnailWidth)x\(options.thumbnailHeight)")
         }
-        // Bounded: array concatenation.
         return [attachment] + steps
     }
 
@@ -153,7 +151,6 @@ struct PlanSteps {
         case .pass(let type): "deliver the bytes unchanged as attachment.\(type.fileExtension)"
         case .rewrite(.still(let still)):
             "encode the image upright in sRGB as \(still.isJPEGOnly ? "JPEG" : "JPEG or PNG")"
-                // Bounded: string concatenation.
                 + within(still.longSideMax, still.bytesMax)
         case .rewrite(.animation(let animation)) where animation.completesGIF: "copy the GIF and add its trailer"
         case .rewrite(.animation(let animation)):
@@ -161,9 +158,7 @@ struct PlanSteps {
         case .rewrite(.audio(let audio)) where audio.completesWave: "copy the samples into a WAV with a complete header"
         case .rewrite(.audio(let audio)):
             Self.stream(audio)
-                // Bounded: string concatenation.
                 + within(nil, audio.bytesMax)
-        // Bounded: string concatenation.
         case .rewrite(.movie(let movie)): Self.streams(movie) + within(movie.longSideMax, movie.bytesMax)
         }
     }

@@ -84,7 +84,6 @@ struct RenditionPlanner {
     /// Bytes of the audio without tags and cover art, as far as its bit rate is known.
     private var audioBytes: Int {
         guard let rate = media.audio.first?.bitRate, let duration = media.duration else { return bytes }
-        // Bounded: floating point until it is clamped.
         return min(bytes, Int(clamping: Double(rate) / 8 * max(0, duration)))
     }
 
@@ -92,7 +91,6 @@ struct RenditionPlanner {
 
     private func exceedsDisplayBitRate(bits: Double) -> Bool {
         let most = Double(Limits.displayAudioBitsPerSecondMax) * Limits.displayRateTolerance
-        // Bounded: floating point.
         return bits / max(media.duration ?? 0, 0.001) > most
     }
 
@@ -130,7 +128,6 @@ struct RenditionPlanner {
     private var videoBytes: Int {
         let rates = media.audio.compactMap(\.bitRate).reduce(0) { $0.adding(clamping: $1) }
         let seconds = max(0, min(media.duration ?? 0, Limits.durationSecondsMax))
-        // Bounded: floating point until it is clamped.
         return max(0, bytes.subtracting(clamping: Int(clamping: Double(rates) / 8 * seconds)))
     }
 

@@ -133,7 +133,6 @@ struct FolderTarget: PublishTarget {
     let blocking: BlockingThread
 
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double {
-        // Bounded: floating point.
         min(Limits.publishReserveSeconds, budgetSeconds * Limits.publishReserveShare)
     }
 

@@ -46,7 +46,6 @@ public struct PublishedFile: Sendable, Hashable {
         else { return nil }
         let digits = suggestedName[suggestedName.index(after: dash)..<dot]
         guard digits.count == nameDigits else { return nil }
-        // Bounded: string concatenation.
         return (String(suggestedName[..<dash] + suggestedName[dot...]), String(digits))
     }
 }

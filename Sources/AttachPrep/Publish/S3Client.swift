@@ -118,7 +118,6 @@ final class S3Client: Sendable {
             attributes["server.address"] = bucket.host
         }
         var request = request
-        // Bounded: array concatenation.
         request.headers += TraceHeaders(span.context, tracer)?.fields ?? []
         do {
             let answer = try await answer(to: request, credentials, before: deadline)
@@ -221,7 +220,6 @@ enum XMLText {
     /// The text of the first element with that name; nil without one, or when longer than `bytesMax`.
     static func first(_ name: String, in bytes: [UInt8], bytesMax: Int = textBytesMax) -> String? {
         guard let start = opening(name, in: bytes) else { return nil }
-        // Bounded: a constant.
         let content = bytes[start...].prefix(bytesMax + 1)
         guard let end = content.firstIndex(of: UInt8(ascii: "<")), bytes[end...].starts(with: "</".utf8) else {
             return nil
@@ -257,7 +255,6 @@ enum XMLText {
     private static func opening(_ name: String, in bytes: [UInt8]) -> Int? {
         var index = 0
         while let mark = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
-            // Bounded: an index into an array.
             index = mark + 1
             let tag = bytes[index...].prefix(tagBytesMax)
             guard let end = tag.firstIndex(of: UInt8(ascii: ">")), tag[..<end].last != UInt8(ascii: "/") else {
@@ -265,7 +262,6 @@ enum XMLText {
             }
             let elementName = String(decoding: tag[..<end].prefix { $0 > 0x20 }, as: UTF8.self)
             // A name may have a namespace prefix.
-            // Bounded: an index into an array.
             if elementName == name || elementName.hasSuffix(":\(name)") { return end + 1 }
         }
         return nil

@@ -37,7 +37,6 @@ struct S3Target: PublishTarget {
     }
 
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double {
-        // Bounded: floating point.
         min(Limits.remotePublishReserveSeconds, budgetSeconds * Limits.remotePublishReserveShare)
     }
 

@@ -159,7 +159,6 @@ struct MultipartPlan: Sendable, Hashable {
             return
         }
         parts = stride(from: 0, to: bytes, by: partBytes).enumerated().map { index, offset in
-            // Bounded: below the size of a file on disk.
             Part(number: index + 1, offset: offset, bytes: min(partBytes, bytes - offset))
         }
     }
@@ -184,16 +183,13 @@ enum UploadDigest {
         var hash = SHA256()
         var done = 0
         while done < upload.bytes {
-            // Bounded: the loop ends at the size of a file on disk.
             let wanted = min(chunkBytes, upload.bytes - done)
             let chunk: [UInt8]
-            // Bounded: inside a file on disk.
             do { chunk = try FileIO.bytes(upload.descriptor, at: upload.offset + done, count: wanted) } catch {
                 throw OutputErrors.error(error.code)
             }
             guard chunk.count == wanted else { throw OutputErrors.error(EIO) }
             hash.update(data: chunk)
-            // Bounded: at most the rest of the part.
             done += wanted
         }
         return hash.finalize().hexadecimal

@@ -104,7 +104,6 @@ public final class Quarantine: Sendable {
 
     /// All entries with unexpired strikes, latest strike first.
     public func entries() -> [QuarantineEntry] {
-        // Bounded: array concatenation.
         let kept = (folder?.entries() ?? []) + inMemory.withLock { Array($0.values) }
         return kept.map { $0.withoutExpiredStrikes(at: .now) }.filter { !$0.strikes.isEmpty }
             .sorted { Self.isOlder($1, $0) }

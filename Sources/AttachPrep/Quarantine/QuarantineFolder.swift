@@ -85,7 +85,6 @@ struct QuarantineFolder: Sendable {
     private func dropOldest() {
         guard names.count(where: { $0.hasSuffix(".json") }) > entriesMax else { return }
         let oldest = entries().sorted { $0.lastDate < $1.lastDate }
-        // Bounded: a count of files, and a limit.
         let surplus = oldest.count - entriesMax + entriesMax / 10
         removeUnlocked(oldest.prefix(surplus).map(\.digest))
     }

@@ -67,9 +67,7 @@ public struct AttachmentRequest: Sendable, Hashable {
         let isDisplay = rendition == .display
         let expected = network ?? (isDisplay ? .profile(.threeG) : nil)
         let seconds = deviceBudgetSeconds ?? (isDisplay ? Limits.displayDeviceBudgetSeconds : Limits.budgetSeconds)
-        // Bounded: floating point.
         let reserve = isDisplay ? min(Limits.displayReserveSeconds, seconds * Limits.displayReserveShare) : 0
-        // Bounded: floating point.
         return expected?.bytesMax(within: seconds - reserve)
     }
 

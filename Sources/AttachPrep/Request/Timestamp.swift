@@ -21,7 +21,6 @@ public enum Timestamp {
         guard let date = styles.lazy.compactMap({ try? $0.parse("\(local)Z") }).first, matches(date, local) else {
             return nil
         }
-        // Bounded: floating point.
         return date.addingTimeInterval((isLeapSecond ? 1 : 0) - ahead)
     }
 

@@ -14,7 +14,6 @@ enum TerminalText {
     /// A text padded with spaces to a width.
     static func column(_ text: String, _ width: Int) -> String {
         let filling = String(repeating: " ", count: max(width.subtracting(clamping: DisplayWidth.columns(of: text)), 0))
-        // Bounded: string concatenation.
         return text + filling
     }
 }

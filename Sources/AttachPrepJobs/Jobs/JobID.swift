@@ -17,10 +17,8 @@ public struct JobID: Sendable, Hashable, Comparable, CustomStringConvertible {
         let milliseconds = UInt64(clamping: max(0, date.timeIntervalSince1970 * 1000))
         var generator = SystemRandomNumberGenerator()
         let (high, low) = (generator.next(), generator.next())
-        // Bounded: shifts by fewer than 64 bits, and masks.
         let first = (milliseconds << 16) | 0x7000 | (high & 0x0FFF)
         let second = (low & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
-        // Bounded: shifts by fewer than 64 bits, and masks.
         return JobID(known: text(of: first.bigEndianBytes + second.bigEndianBytes))
     }
 
@@ -55,6 +53,5 @@ extension JobID: Codable {
 
 extension UInt64 {
     /// The eight bytes, most significant first.
-    // Bounded: shifts by fewer than 64 bits, and masks.
     var bigEndianBytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> UInt64(56 - $0 * 8)) } }
 }

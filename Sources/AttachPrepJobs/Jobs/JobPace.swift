@@ -37,7 +37,6 @@ public struct JobPace: Sendable, Hashable {
 /// Precise enough for percentiles, and few enough buckets for a database to count them.
 public struct LatencyHistogram: Sendable, Hashable {
     /// Upper bounds of the buckets in milliseconds, from 5 ms to 4.7 h; the last bucket has none.
-    // Bounded: floating point.
     public static let boundsMilliseconds: [Int64] = (0...32).map { Int64((5 * pow(1.6, Double($0))).rounded()) }
 
     /// Number of durations in each bucket: one more element than there are bounds.
@@ -64,7 +63,6 @@ public struct LatencyHistogram: Sendable, Hashable {
         guard rank > 0 else { return nil }
         var below = 0.0
         for (bucket, count) in counts.enumerated() where count > 0 {
-            // Bounded: floating point.
             if below + Double(count) >= rank { return Self.seconds(in: bucket, (rank - below) / Double(count)) }
             below += Double(count)
         }

@@ -14,7 +14,7 @@ package final class LaneRotation: Sendable {
     /// The lanes in the order in which the next claim tries them.
     package func next() -> [JobPriority] {
         let turn = turn.withLock { turn in
-            defer { turn = (turn + 1) % Self.roundLength }  // Bounded: constants.
+            defer { turn = (turn + 1) % Self.roundLength }
             return turn
         }
         let first = Self.first(turn)
@@ -22,7 +22,7 @@ package final class LaneRotation: Sendable {
     }
 
     private static func first(_ turn: Int) -> JobPriority {
-        if turn == roundLength - 1 { return .bulk }  // Bounded: constants.
+        if turn == roundLength - 1 { return .bulk }
         return turn % 5 == 4 ? .normal : .high
     }
 }

@@ -146,7 +146,7 @@ public struct CampaignCursor: Sendable, Hashable {
     /// Nil for text that is not a cursor.
     public init?(_ text: String) {
         guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy("0123456789".utf8.contains),
-            let number = Int64(text)  // Bounded: the conversion from text returns nil on overflow.
+            let number = Int64(text)
         else { return nil }
         self.number = number
     }
@@ -222,7 +222,7 @@ package struct MillisecondBucket: Sendable, Hashable {
     package let index: Int
 
     private static let stepsBits = 6
-    private static let steps = 1 << stepsBits  // Bounded: shifts by fewer than 64 bits, and masks.
+    private static let steps = 1 << stepsBits
 
     /// The bucket of a stored index, clamped to valid indexes.
     package init(index: Int) {
@@ -233,19 +233,15 @@ package struct MillisecondBucket: Sendable, Hashable {
 
     /// The bucket of a duration; a negative duration is in the first bucket.
     package init(_ milliseconds: Int64) {
-        let value = Int(max(0, milliseconds))  // Bounded: shifts by fewer than 64 bits, and masks.
-        // Bounded: shifts by fewer than 64 bits, and masks.
+        let value = Int(max(0, milliseconds))
         let shift = max(0, Int.bitWidth - value.leadingZeroBitCount - 1 - Self.stepsBits)
-        // Bounded: shifts by fewer than 64 bits, and masks.
         index = shift * Self.steps + (value >> shift)
     }
 
     /// The middle of the bucket in milliseconds.
     package var middle: Double {
         let shift = max(0, index / Self.steps - 1)
-        // Bounded: shifts by fewer than 64 bits, and masks.
         let first = (index - shift * Self.steps) << shift
-        // Bounded: shifts by fewer than 64 bits, and masks.
         return Double(first) + Double((1 << shift) - 1) / 2
     }
 }

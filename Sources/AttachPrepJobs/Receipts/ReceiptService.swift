@@ -50,7 +50,6 @@ public struct ReceiptService: Sendable {
             campaign: try CampaignName(naming: campaign), sentAt: sentAt ?? .now, recipients: recipients)
         try await store.store(dispatch)
         let base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
-        // Bounded: string concatenation.
         return PushReceipt(url: base + Self.path, token: ReceiptToken(dispatch.id, key: key).text)
     }
 

@@ -103,7 +103,6 @@ public struct DispatchID: Sendable, Hashable {
     package var number: Int64 { Int64(bitPattern: bits) }
 
     /// The eight bytes, most significant first.
-    // Bounded: shifts by fewer than 64 bits, and masks.
     var bytes: [UInt8] { stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> UInt64($0)) } }
 
     init(bits: UInt64) {
@@ -112,7 +111,6 @@ public struct DispatchID: Sendable, Hashable {
 
     /// Reads eight bytes, most significant first.
     init(bytes: some Sequence<UInt8>) {
-        // Bounded: shifts by fewer than 64 bits, and masks.
         bits = bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

@@ -15,8 +15,8 @@ public struct ReceiptToken: Sendable, Hashable {
     public let text: String
 
     public init(_ dispatch: DispatchID, key: ReceiptKey) {
-        let content = [Self.version] + dispatch.bytes  // Bounded: array concatenation.
-        text = UnpaddedBase64.urlSafe(content + Self.signature(of: content, key))  // Bounded: array concatenation.
+        let content = [Self.version] + dispatch.bytes
+        text = UnpaddedBase64.urlSafe(content + Self.signature(of: content, key))
     }
 
     /// Verifies a token and returns its dispatch id.

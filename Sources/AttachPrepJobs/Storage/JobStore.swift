@@ -85,7 +85,6 @@ public struct StoreLimits: Sendable, Hashable {
 
     /// Bytes of a caller's uploads: an equal share, but at least one upload of the largest size.
     package var uploadBytesPerCallerMax: Int {
-        // Bounded: the divisor is at least 1.
         max(uploadBytesMax / max(1, callersCount), min(uploadBytesMax, Limits.sourceBytesMax))
     }
 }

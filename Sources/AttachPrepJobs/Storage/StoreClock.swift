@@ -28,7 +28,6 @@ public struct StoreClock: Sendable {
         var time = timespec()
         let code = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         precondition(code == 0, "every Linux since 2.6.39 has this clock")
-        // Bounded: 64 bits of milliseconds hold 292 million years.
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 

@@ -25,7 +25,7 @@ struct WebhookRequest: Sendable {
         return [
             ("content-type", "application/json"), ("user-agent", Self.userAgent), ("webhook-id", webhook.id.text),
             ("webhook-timestamp", String(timestamp)), ("webhook-signature", signature.text),
-        ] + (trace?.fields ?? [])  // Bounded: array concatenation.
+        ] + (trace?.fields ?? [])
     }
 
     private static let userAgent = "attachprep/\(ProductVersion.text) (webhooks)"
@@ -110,7 +110,7 @@ package struct WebhookSchedule: Sendable, Hashable {
     /// The receiver's `Retry-After` can extend the delay up to the next step of the schedule.
     package func delay(afterTries tries: Int, retryAfter: Duration?, chance: Double) -> Double? {
         guard stepsSeconds.indices.contains(tries) else { return nil }
-        let own = stepsSeconds[tries] * (1 + Self.jitter * chance)  // Bounded: floating point.
+        let own = stepsSeconds[tries] * (1 + Self.jitter * chance)
         let longest = stepsSeconds[min(tries + 1, stepsSeconds.count - 1)]  // Bounded: an index into the schedule.
         let requested = retryAfter.map { $0 / .seconds(1) } ?? 0
         return max(own, min(requested, longest))

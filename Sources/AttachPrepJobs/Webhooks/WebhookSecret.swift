@@ -90,7 +90,7 @@ public final class WebhookSecrets: Sendable {
             guard let file = state.file else { return state.literals }
             let stamp = FileStamp(file)
             if stamp != state.stamp || (stamp == nil && !state.isReported) { renew(&state, stamp, file) }
-            return state.literals + state.fromFile  // Bounded: array concatenation.
+            return state.literals + state.fromFile
         }
     }
 

@@ -294,13 +294,13 @@ struct WebhookConcurrencyLimiter: Sendable {
     }
 
     /// How many more deliveries may start.
-    var free: Int { inFlightMax - inFlight.values.reduce(0, +) }  // Bounded: counts of values in memory.
+    var free: Int { inFlightMax - inFlight.values.reduce(0, +) }
 
     /// Adds claimed webhooks to the waiting list.
     ///
     /// - Parameter end: the latest start of an attempt.
     mutating func add(_ webhooks: [Webhook], until end: ContinuousClock.Instant) {
-        for webhook in webhooks.prefix(Self.waitingMax - waiting.count) {  // Bounded: counts of values in memory.
+        for webhook in webhooks.prefix(Self.waitingMax - waiting.count) {
             waiting.append(Waiting(webhook: webhook, host: webhook.notice.host, end: end))
         }
     }
@@ -318,7 +318,7 @@ struct WebhookConcurrencyLimiter: Sendable {
 
     mutating func finish(_ host: String) {
         guard let count = inFlight[host] else { return }
-        inFlight[host] = count > 1 ? count - 1 : nil  // Bounded: counts of values in memory.
+        inFlight[host] = count > 1 ? count - 1 : nil
     }
 
     /// Drops all waiting webhooks; for a sender that stops.
@@ -358,12 +358,12 @@ public struct WebhookMetrics: Sendable {
         case .retry: retried.increment()
         case .givenUp: givenUp.increment()
         }
-        seconds.recordNanoseconds(Int64(clamping: duration / .nanoseconds(1)))  // Bounded: floating point.
+        seconds.recordNanoseconds(Int64(clamping: duration / .nanoseconds(1)))
     }
 
     /// Counts webhooks that were given up because another one to the same URL was answered with 410.
     func count(givenUp count: Int) {
-        givenUp.increment(by: Int64(count))  // Bounded: counts of values in memory.
+        givenUp.increment(by: Int64(count))
     }
 }
 

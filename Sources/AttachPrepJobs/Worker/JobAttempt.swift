@@ -276,7 +276,7 @@ enum JobManifest {
     /// The manifest of work that was done for this job.
     static func made(_ manifest: Manifest, for job: ClaimedJob, waited: Double) -> Manifest {
         var manifest = manifest
-        manifest.timings.queue = rounded(manifest.timings.queue + waited)  // Bounded: floating point.
+        manifest.timings.queue = rounded(manifest.timings.queue + waited)
         return manifest
     }
 

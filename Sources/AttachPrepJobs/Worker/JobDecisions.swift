@@ -146,7 +146,7 @@ enum RetryDecision: Sendable, Hashable {
         }
         // A failure in the future was recorded before the clock was set back.
         let start = failedAt <= now ? failedAt : now
-        let wait = policy.delayMax(failures: failures) * chance  // Bounded: floating point.
+        let wait = policy.delayMax(failures: failures) * chance
         let date = max(now.addingTimeInterval(Self.secondsMin), start.addingTimeInterval(wait))
         self = notAfter.map { date < $0 } ?? true ? .retry(at: date) : .fail
     }
@@ -156,7 +156,7 @@ enum RetryDecision: Sendable, Hashable {
     static func chance(_ key: WorkKey, failedAt: Date) -> Double {
         let name = "\(key.text) \(Int(clamping: (failedAt.timeIntervalSince1970 * 1000).rounded()))"
         let start = SHA256.hash(data: Array(name.utf8)).prefix(6)
-        return start.reduce(0) { $0 * 256 + Double($1) } / 281_474_976_710_656  // Bounded: floating point.
+        return start.reduce(0) { $0 * 256 + Double($1) } / 281_474_976_710_656
     }
 }
 

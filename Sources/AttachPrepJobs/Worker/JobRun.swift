@@ -164,7 +164,7 @@ struct JobRun: Sendable {
                 let status = dependencies.activeLeases.status(of: job.lease)
                 guard status == .held || status == .cancelled else { return false }
                 try? await uninterrupted { [pause] in try await ContinuousClock().sleep(for: pause) }
-                pause = min(pause * 2, Self.pauseMax)  // Bounded: durations from settings and limits.
+                pause = min(pause * 2, Self.pauseMax)
             }
         }
     }
@@ -177,7 +177,6 @@ extension Date {
     /// The time for a span.
     fileprivate var tracerTime: DefaultTracerClock.Timestamp {
         let nanoseconds = Int64(clamping: timeIntervalSince1970 * 1_000_000_000)
-        // Bounded: not negative.
         return DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: UInt64(max(0, nanoseconds)))
     }
 }

@@ -140,7 +140,6 @@ extension JobWorker {
             } catch {
                 dependencies.storeAvailability.failed(error)
                 failures += 1
-                // Bounded: floating point.
                 pause = .seconds(min(Self.backOffSeconds * Double(1 << min(failures, 10)), Self.backOffSecondsMax))
             }
             await wakeSignal.wait(atMost: pause)
@@ -216,7 +215,6 @@ extension JobWorker {
     /// suspended must not lose its jobs to itself.
     func renewIfLate() async {
         let lastRenewedAt = state.withLock { $0.lastRenewedAt }
-        // Bounded: durations from settings and limits.
         guard dependencies.activeLeases.count > 0, lastRenewedAt + dependencies.settings.lease / 2 < .now else {
             return
         }

@@ -12,7 +12,6 @@
             guard let part = unsafe getenv("ATTACHPREP_TEST_TRAP").map({ unsafe String(cString: $0) }), !part.isEmpty,
                 source.contains(part)
             else { return }
-            // Bounded: not bounded; the overflow is the purpose of this function.
             let end = Atomic(Int64.max).load(ordering: .relaxed) + 1
             preconditionFailure("\(end) has wrapped")
         }

@@ -99,7 +99,6 @@ struct StorageCircuitBreaker: Sendable, Hashable {
     }
 
     static func pause(failures: Int) -> Duration {
-        // Bounded: at most 2^5 seconds.
         min(pauseMin * (1 << min(max(failures.subtracting(clamping: 1), 0), 5)), pauseMax)
     }
 
@@ -112,7 +111,6 @@ struct StorageCircuitBreaker: Sendable, Hashable {
         let failures = (opening?.failures ?? 0).adding(clamping: 1)
         let isChange = opening?.code != error.code
         let pause = Self.pause(failures: failures)
-        // Bounded: now plus at most 30 s.
         opening = Opening(code: error.code, reason: error.message, failures: failures, retryAt: now + pause)
         return isChange
     }

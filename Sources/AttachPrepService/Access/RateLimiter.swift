@@ -17,9 +17,7 @@ final class RateLimiter: Sendable {
         var capacity: Double { max(1, perSecond) }
 
         func filled(_ bucket: Bucket, at now: ContinuousClock.Instant) -> Bucket {
-            // Bounded: instants of one clock.
             let seconds = (now - bucket.filledAt) / .seconds(1)
-            // Bounded: floating point.
             return Bucket(level: min(capacity, bucket.level + seconds * perSecond), filledAt: now)
         }
     }
@@ -52,7 +50,6 @@ final class RateLimiter: Sendable {
                 bucket.level -= 1
                 return nil
             }
-            // Bounded: floating point.
             return (1 - bucket.level) / state.perSecond
         }
     }
@@ -62,7 +59,6 @@ final class RateLimiter: Sendable {
         state.withLock { state in
             guard state.perSecond > 0, let bucket = state.buckets[name] else { return nil }
             let level = state.filled(bucket, at: now).level
-            // Bounded: floating point.
             return level > 0 ? nil : max(0.001, -level / state.perSecond)
         }
     }
@@ -73,7 +69,7 @@ final class RateLimiter: Sendable {
             guard state.perSecond > 0 else { return }
             var bucket = state.buckets[name] ?? Bucket(level: state.capacity, filledAt: now)
             bucket = state.filled(bucket, at: now)
-            bucket.level -= amount  // Bounded: floating point.
+            bucket.level -= amount
             state.buckets[name] = bucket
             if state.buckets.count >= namesMax { removeFullBuckets(&state, at: now) }
         }
@@ -95,7 +91,6 @@ struct AnonymousWork: Sendable {
     /// - Parameter perSecond: processor seconds per second and address; 0 disables the limit.
     init(perSecond: Double) {
         byAddress = RateLimiter(perSecond: perSecond, namesMax: Limits.countedAddressesMax)
-        // Bounded: floating point.
         all = RateLimiter(perSecond: perSecond * Self.addressesMax, namesMax: 2)
     }
 
@@ -116,7 +111,6 @@ struct AnonymousWork: Sendable {
         let start = OwnThread.processorSeconds
         let result = Swift.Result { try work() }
         if (try? isValid(result.get())) != true {
-            // Bounded: floating point.
             let seconds = OwnThread.processorSeconds - start + Double(bytes) / Self.bytesPerSecond
             byAddress.charge(seconds, to: address)
             all.charge(seconds, to: Self.everybody)
@@ -133,7 +127,7 @@ private enum OwnThread {
     static var processorSeconds: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000  // Bounded: floating point.
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
     }
 }
 

@@ -39,7 +39,6 @@ struct SessionCookie: Sendable {
         let expiry = Int(clamping: now.timeIntervalSince1970).adding(clamping: Limits.sessionSecondsMax)
         guard let caller = tokens.caller(showing: token) else { return nil }
         let content = Self.content(expiry, caller)
-        // Bounded: string concatenation.
         guard let mac = tokens.signature(of: Self.purpose + content, by: caller) else { return nil }
         return field("\(content).\(mac.hexadecimal)", seconds: Limits.sessionSecondsMax)
     }
@@ -71,7 +70,6 @@ struct SessionCookie: Sendable {
         guard parts.count == 3, let expiry = Int(parts[0]), Double(expiry) > now.timeIntervalSince1970 else {
             return nil
         }
-        // Bounded: string concatenation.
         let isSigned = tokens.signed(purpose + content(expiry, parts[1]), with: parts[2], by: parts[1])
         return isSigned ? parts[1] : nil
     }

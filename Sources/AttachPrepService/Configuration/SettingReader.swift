@@ -29,7 +29,6 @@ struct SettingReader {
 
     func whole(_ setting: Setting, _ range: ClosedRange<Int>) throws -> Int? {
         try value(setting, "give a whole number from \(range.lowerBound) to \(range.upperBound).") { text in
-            // Bounded: text, of which only a number in the range is taken.
             Int(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -89,7 +88,6 @@ package enum Quantity {
     private static func read(_ text: String, units: [(suffix: String, factor: Double)]) -> Double? {
         let unit = units.first { text.hasSuffix($0.suffix) }
         guard let number = Double(text.dropLast(unit?.suffix.count ?? 0)), number.isFinite else { return nil }
-        // Bounded: floating point.
         return number * (unit?.factor ?? 1)
     }
 }

@@ -200,13 +200,10 @@ extension ConnectionGuard {
         let now = NIODeadline.now()
         guard !isClosing else { return }
         if rejection != nil, exchanges.isEmpty { return respondAndClose(rejection, context: context) }
-        // Bounded: instants of one clock.
         let isBehind = clock.unreadSince.map { now - $0 > rules.idle } ?? false
-        // Bounded: instants of one clock.
         let isSilent = exchanges.isEmpty && now - clock.idleSince > rules.idle
         let isSlow =
             exchanges.isBodyAlone
-            // Bounded: instants of one clock.
             && (now - clock.lastByteAt > rules.idle
                 || rules.isTooSlow(bytes: clock.bodyBytes, since: clock.bodySince, now: now))
         guard isBehind || isSilent || isSlow else { return }

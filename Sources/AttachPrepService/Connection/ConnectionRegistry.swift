@@ -230,13 +230,9 @@ enum ConnectionAdmission<ID: Hashable & Sendable>: Hashable, Sendable {
     /// - Returns: Nil for a connection that must not be evicted.
     private static func rank(_ activity: ConnectionActivity, at now: NIODeadline) -> (Int, NIODeadline)? {
         switch activity {
-        // Bounded: instants of one clock.
         case .idle(let since) where now - since < headGrace: nil
-        // Bounded: instants of one clock.
         case .idle(let since): (now - since < idleGrace ? 3 : 0, since)
-        // Bounded: instants of one clock.
         case .receiving(let progress): now - progress > receivingGrace ? (1, progress) : nil
-        // Bounded: instants of one clock.
         case .unread(let since): now - since > unreadGrace ? (2, since) : nil
         case .answering: nil
         }
@@ -282,7 +278,6 @@ final class MemoryTrimmer: Sendable {
     private func trim() async {
         let wait = state.withLock { state -> Duration in
             guard let lastAt = state.lastAt else { return .milliseconds(200) }
-            // Bounded: instants of one clock.
             return max(.milliseconds(200), Self.pause - (ContinuousClock.now - lastAt))
         }
         // Waits for other connections that are closing at the same time.

@@ -14,13 +14,11 @@ struct ConnectionRules: Sendable {
     var client: @Sendable (String?) -> String? = ClientAddress.counted
 
     init(_ settings: ServiceSettings) {
-        // Bounded: a setting, converted with clamping.
         idle = .milliseconds(Int64(clamping: settings.idleConnectionSecondsMax * 1000.0))
         if settings.countsEveryAddress { client = { $0 } }
     }
 
     /// The interval of timeout checks: an eighth of `idle`, from 20 ms to 5 s.
-    // Bounded: by the two constants.
     var tick: TimeAmount { .nanoseconds(min(max(idle.nanoseconds / 8, 20_000_000), 5_000_000_000)) }
 
     /// Whether a body is received more slowly than `bodyBytesPerSecondMin`, with `idle` as grace period.
@@ -52,7 +50,6 @@ struct ConnectionClock {
 
     /// The time up to which the body arrived at the minimum rate or faster; never later than the last byte.
     func bodyProgress(bytesPerSecond: Double) -> NIODeadline {
-        // Bounded: the body's size is limited, and so is this duration.
         let end = bodySince + .nanoseconds(Int64(clamping: Double(bodyBytes) / bytesPerSecond * 1e9))
         return min(end, lastByteAt)
     }

@@ -101,7 +101,6 @@ struct PrometheusExposition {
     }
 
     private mutating func line(_ name: String, _ labels: String, _ value: String) {
-        // Bounded: string concatenation.
         text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
     }
 

@@ -152,7 +152,6 @@ final class PrometheusSeries: CounterHandler, FloatingPointCounterHandler, Meter
     /// Ignores negative amounts for counters: Prometheus would interpret a decrease as a restart.
     func increment(by amount: Double) {
         guard key.kind != .counter || amount >= 0 else { return }
-        // Bounded: floating point.
         change { $0 += amount }
     }
 
@@ -249,7 +248,6 @@ struct PrometheusHistogram: Sendable, Hashable {
     mutating func record(_ value: Double, _ exemplar: PrometheusExemplar? = nil) {
         guard value.isFinite else { return }
         count += 1
-        // Bounded: floating point.
         sum += value
         let index = bounds.firstIndex { value <= $0 }
         if let index { counts[index] += 1 }

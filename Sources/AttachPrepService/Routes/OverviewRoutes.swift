@@ -199,7 +199,6 @@ final class CachedValue<Value: Sendable>: Sendable {
     /// - Throws: The error of the computation, which is not cached.
     func value(at now: ContinuousClock.Instant = .now) async throws -> Value {
         let (number, answer) = state.withLock { state in
-            // Bounded: instants of one clock.
             if let answer = state.answer, now - state.askedAt < time { return (state.last, answer) }
             // Unstructured: a caller that disconnects must not cancel the computation for the others.
             let answer = Task { [ask] in try await ask() }

@@ -192,7 +192,6 @@ struct PayloadJobs: Sendable {
     /// When the wait ends: after the preferred time, or the budget plus a grace period; never longer than `secondsMax`,
     /// which stays below the timeouts of common proxies.
     func deadline(of template: AttachmentRequest, preferring seconds: Double?) -> ContinuousClock.Instant {
-        // Bounded: floating point.
         let needed = seconds ?? template.budgetSeconds + Limits.payloadWaitGraceSeconds
         return .now.advanced(by: .seconds(clamping: min(needed, secondsMax)))
     }

@@ -47,7 +47,6 @@ struct AnimationConversion {
     /// Copies a GIF and adds the trailer that it lacks.
     private func completed(_ facts: AnimationFacts) throws -> RenderedMedia {
         let window = try ByteWindow(descriptor: conversion.source, noun: "GIF", deadline: clock.deadline)
-        // Bounded throughout: offsets in the file.
         var offset = 0
         while offset < window.size {
             let piece = Array(try window.bytes(at: offset, count: Self.pieceBytes))
@@ -76,7 +75,6 @@ struct AnimationConversion {
         attachment.duration = found.entries.reduce(0.0) { $0 + Double($1.hundredths) / 100 }
         rendered.attachment = attachment
         if case .animationFrame(let number) = conversion.request.frameSelection {
-            // Bounded: array concatenation.
             let position = (found.entries.firstIndex { $0.frame > number } ?? found.entries.count) - 1
             rendered.attachmentPosition = .frame(max(0, position))
             rendered.sourcePosition = .frame(number)
@@ -109,9 +107,7 @@ private final class SoftAlphaObserver: AnimationDecoder {
     func next() throws -> AnimationFrame? {
         let frame = try base.next()
         if let pixels = frame?.pixels, report != nil {
-            // Bounded: floating point, and pixels in memory.
             let count = stride(from: 3, to: pixels.count, by: 4).count { Self.soft.contains(pixels[$0]) }
-            // Bounded: floating point.
             if Double(count) >= Double(pixels.count / 4) * Self.shareMin {
                 report?()
                 report = nil

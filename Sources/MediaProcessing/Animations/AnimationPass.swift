@@ -52,7 +52,6 @@ struct AnimationPass {
         self.bytesMax = bytesMax
         self.overrunPolicy = overrunPolicy
         timing = FrameTiming(delays: delays, rate: step.rate)
-        // Bounded: floating point.
         resizer = FrameResizer(width: frames.width, height: frames.height, scale: scale * step.scale)
         pacing = PassPacing(clock: clock, count: frames.count)
         var settings = step.settings
@@ -102,7 +101,6 @@ struct AnimationPass {
         if pacing.skips(position, after: number) { return true }
         guard overrunPolicy == .dropFramesToFit, let first = encoder.frameBytes.first else { return false }
         let share = Double(position) / Double(timing.entries.count)
-        // Bounded: bytes in memory, and a limit.
         return Double(encoder.bytes.count - first) > Double(bytesMax - first) * share * Self.aheadShare
     }
 
@@ -131,7 +129,6 @@ struct AnimationPass {
 
     private func givenUp(_ number: Int) -> Result {
         var result = result
-        // Bounded: the divisor is at least 1.
         result.estimate = encoder.bytes.count.multiplied(clamping: timing.entries.count) / max(1, entries.count - 1)
         result.isTimeLimited = encoder.bytes.count <= bytesMax
         result.pace = pacing.pace
@@ -156,7 +153,6 @@ struct AnimationPass {
 }
 
 /// Predicts from the recent pace whether a pass will end in time.
-// Bounded throughout: floating point, and numbers of frames.
 struct PassPacing {
     /// Frames after which the pace is meaningful.
     private static let paceFramesMin = 3

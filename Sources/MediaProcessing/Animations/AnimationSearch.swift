@@ -36,7 +36,6 @@ struct AnimationSearch {
         if let found = found(full, AnimationStep(), isTimeLimited: false) { return found }
         let workReduction = PassWorkReduction(pace: full.pace, frames: facts.delays.count, seconds: clock.secondsLeft)
         let sample = try FrameSampleCollector(
-            // Bounded: floating point.
             facts: facts, scale: baseScale * workReduction.scale, pace: full.pace, clock: clock
         ).collect(open())
         return try found(workReduction, sample)
@@ -53,7 +52,6 @@ struct AnimationSearch {
             let bytesGoal = Int(clamping: Double(bytesMax) / correction)
             guard let (step, palette) = try choice.step(bytesMax: bytesGoal) else { break }
             let needed = passSeconds ?? workReduction.passSeconds(step)
-            // Bounded throughout: floating point.
             let isLast = number == Self.passesMax || clock.secondsLeft < needed * Self.passesReserve
             if best != nil, isLast, clock.secondsLeft < needed { break }
             let start = clock.secondsSpent
@@ -110,8 +108,6 @@ struct PassWorkReduction: Hashable {
     private static let passShare = 0.6
     /// Fewer frames than a quarter no longer look like motion; size is reduced instead.
     private static let rates = [(1, 1), (3, 4), (2, 3), (1, 2), (1, 3), (1, 4)]
-
-    // Bounded throughout: floating point.
 
     let rate: FrameRateShare
     /// Scale of each side.

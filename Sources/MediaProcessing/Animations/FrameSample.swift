@@ -10,8 +10,6 @@ struct FrameSample {
         var frames: [[UInt8]]
     }
 
-    // Bounded throughout: numbers of frames, at most `animationFramesMax`, and bytes of frames in memory.
-
     let width: Int
     let height: Int
     let delays: [Int]
@@ -111,7 +109,6 @@ struct FrameSampleCollector {
     let clock: WorkClock
 
     func collect(_ frames: any AnimationDecoder) throws -> FrameSample {
-        // Bounded throughout: `ImageLimits` have been checked; times are floating point, and pixels at least 1.
         let resizer = FrameResizer(width: frames.width, height: frames.height, scale: scale)
         let pixels = max(1, resizer.width * resizer.height)
         let seconds = max(0.02, clock.secondsLeft * Self.share)
@@ -147,7 +144,6 @@ struct SampledStepSearch {
     func step(bytesMax: Int) throws -> (AnimationStep, GIFPalette?)? {
         var ladder = AnimationLadder(bytesMax: bytesMax, rate: rate)
         var palettes: [Int: GIFPalette] = [:]
-        // Bounded: floating point.
         let enough = clock.secondsLeft * (1 - Self.share)
         let isLate = { clock.secondsLeft < enough }
         while let step = ladder.step {

@@ -27,8 +27,6 @@ package struct FrameTiming: Sendable, Hashable {
     ///   - delays: Milliseconds, as devices show them.
     ///   - rate: The share of frames that is kept.
     package init(delays: [Int], rate: FrameRateShare) {
-        // Bounded throughout: no format has longer delays than 2^26 ms, or `durationSecondsMax`, and there are at most
-        // `animationFramesMax`.
         var starts: [(frame: Int, time: Int)] = []
         var milliseconds = 0
         for (frame, delay) in delays.enumerated() {
@@ -47,7 +45,6 @@ package struct FrameTiming: Sendable, Hashable {
 
     /// The written frame that shows a source frame: the last one that is not later.
     package func position(of frame: Int) -> Int {
-        // Bounded: array concatenation.
         max(0, (entries.firstIndex { $0.frame > frame } ?? entries.count) - 1)
     }
 
@@ -68,7 +65,6 @@ package struct FrameRateShare: Sendable, Hashable {
         of = total
     }
 
-    // Bounded: numbers of frames, at most `animationFramesMax`, and `init` has checked the divisor.
     package func keeps(_ frame: Int) -> Bool { frame * kept % of < kept }
 
     var value: Double { Double(kept) / Double(of) }

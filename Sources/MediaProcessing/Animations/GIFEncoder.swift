@@ -16,7 +16,6 @@ struct GIFEncoder {
         precondition((1...0xFFFF).contains(width) && (1...0xFFFF).contains(height), "a GIF's sides have 16 bits")
         self.loopCount = loopCount
         writer = GIFFrameWriter(width: width, height: height, settings: settings)
-        // Bounded throughout: array concatenation.
         bytes =
             GIFBlocks.header(width: width, height: height, palette: settings.sharedPalette)
             + GIFBlocks.loops(loopCount)
@@ -43,7 +42,6 @@ struct GIFEncoder {
         guard let frame = waiting else { return }
         let written = writer.write(frame.pixels, next: next, hundredths: min(frame.hundredths, 0xFFFF))
         frameBytes.append(written.count)
-        // Bounded: array concatenation.
         bytes += written
     }
 
@@ -51,7 +49,6 @@ struct GIFEncoder {
     mutating func finish() -> [UInt8] {
         writeWaiting(next: nil)
         waiting = nil
-        // Bounded: array concatenation.
         return bytes + GIFBlocks.trailer
     }
 
@@ -60,7 +57,6 @@ struct GIFEncoder {
         guard waiting == nil, frameBytes.count > 1, let last = frameBytes.popLast(), let own = frameBytes.last else {
             return false
         }
-        // Bounded throughout: both frames lie at the end of the bytes.
         let start = bytes.count - last
         let hundredths = GIFBlocks.hundredths(in: bytes, at: start)
         bytes.removeLast(last)
@@ -83,8 +79,6 @@ struct GIFSettings: Sendable {
 /// Source: CompuServe, "Graphics Interchange Format 89a"; the NETSCAPE2.0 extension.
 enum GIFBlocks {
     static let trailer: [UInt8] = [0x3B]
-
-    // Bounded throughout: lists of bytes, a palette of at most 256 entries, and numbers cut to two bytes.
 
     /// The header, with the global palette if there is one.
     static func header(width: Int, height: Int, palette: GIFPalette?) -> [UInt8] {

@@ -14,15 +14,12 @@ enum RepresentativeAnimationFrame {
     /// The frame number, from 0.
     static func number(in frames: any AnimationDecoder, clock: WorkClock) throws -> Int {
         let time = clock.share(share, until: clock.deadline)
-        // Bounded: ten.
         let step = max(1, frames.count / samplesMax)
         var best = (number: 0, score: -1.0)
         var number = 0
         while let frame = try frames.next() {
-            // Bounded: by at least 1.
             if number % step == 0 {
                 let score = score(frame, width: frames.width, height: frames.height)
-                // Bounded: floating point.
                 if score > best.score * gain { best = (number, score) }
                 if time.secondsLeft <= 0 { break }
             }
@@ -32,7 +29,6 @@ enum RepresentativeAnimationFrame {
     }
 
     /// The score of a subsample of the frame, over gray where it is transparent.
-    // Bounded throughout: indexes in a frame of `width` x `height` pixels, 8 bits times 8 bits.
     private static func score(_ frame: AnimationFrame, width: Int, height: Int) -> Double {
         let step = max(1, max(width, height) / side)
         var pixels: [UInt8] = []
@@ -62,7 +58,6 @@ package struct FrameScore: Sendable, Hashable {
     package let value: Double
 
     /// - Parameter pixels: sRGB, 8 bits, `bands` (3 or 4) a pixel, of a small image.
-    // Bounded throughout: as many pixels as are in the array; the rest is floating point.
     package init(pixels: [UInt8], width: Int, height: Int, bands: Int) {
         let statistics = Statistics(pixels: pixels, count: width * height, bands: bands)
         let spread = Double(statistics.percentile(0.97) - statistics.percentile(0.03)) / 255
@@ -77,13 +72,11 @@ package struct FrameScore: Sendable, Hashable {
         value = contrast * exposure * (0.25 + 0.75 * detail) * (0.4 + 0.6 * variety) * (0.75 + 0.25 * color)
     }
 
-    // Bounded throughout: floating point.
     private static func ramp(_ value: Double, from low: Double, to high: Double) -> Double {
         min(1, max(0, (value - low) / (high - low)))
     }
 
     /// Variance of the Laplacian, which blur reduces first.
-    // Bounded throughout: indexes in an array of `width` x `height` values of 8 bits; sums are floating point.
     private static func sharpness(_ luma: [UInt8], _ width: Int, _ height: Int) -> Double {
         guard width > 2, height > 2 else { return 0 }
         var (sum, squares, count) = (0.0, 0.0, 0.0)
@@ -101,7 +94,6 @@ package struct FrameScore: Sendable, Hashable {
     }
 
     /// An image's histogram and colors.
-    // Bounded throughout: `count` pixels of 8 bits a component are in the array, and shares are from 0 to 1.
     private struct Statistics {
         let luma: [UInt8]
         private let histogram: [Int]

@@ -41,7 +41,6 @@ struct AudioConversion {
         var media = rendered(fitted.bytes, seconds: fitted.seconds)
         let report = AudioReport(source: source, bytesMax: file.bytesMax, full: ladder.full, fitted: fitted)
         media.reductions = report.reductions
-        // Bounded: array concatenation.
         media.warnings += report.warnings
         media.warnings += MediaLoss(tracks: [], seconds: fitted.encoded.undecodableSeconds).warnings
         media.isDegraded = report.isDegraded
@@ -100,7 +99,6 @@ struct AudioSource {
         let others = movie.audio.filter { $0.index != stream.index && packetInspection.holds($0) }
         // In a container with a single stream the file size gives the bit rate.
         let isAlone = movie.streams.count == 1 && end > Self.secondsMeasurable
-        // Bounded: floating point, until it is clamped.
         let measured = isAlone ? Int(clamping: Double(movie.demuxer.fileBytes) * 8 / end) : nil
         return AudioSource(
             descriptor: descriptor, format: format, stream: stream, duration: max(0, end),
@@ -168,13 +166,11 @@ struct AudioReport {
 
     /// Resulting bits per second.
     private var bitRate: Int {
-        // Bounded: floating point, until it is clamped.
         Int(clamping: Double(fitted.encoded.bytes) * 8 / max(fitted.encoded.seconds, 0.1))
     }
 
     private var isCut: Bool {
         let isIntended = rung.keptSeconds != nil || fitted.encoded.isCutByTime || fitted.isPrefix
-        // Bounded: floating point.
         return isIntended && fitted.seconds < source.duration - Self.cutSecondsMin
     }
 

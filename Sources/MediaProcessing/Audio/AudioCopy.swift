@@ -70,7 +70,6 @@ struct AudioCopy {
     }
 
     private func sample(_ tick: Int64, _ movie: OpenMovie) -> Int64 {
-        // Bounded: floating point.
         bounded((source.stream.timeBase.seconds(tick) - movie.origin) * Double(source.stream.sampleRate))
     }
 
@@ -151,7 +150,6 @@ struct WaveHeaderRepair {
         let window = try ByteWindow(descriptor: source, noun: "WAV", deadline: clock.deadline)
         let parser = try WaveParser.parse(window)
         guard let chunk = parser.openChunk else { throw window.broken("the sample count is present") }
-        // Bounded throughout: offsets in the file.
         let start = chunk + 8
         let samples = (window.size - start) / parser.frameBytes * parser.frameBytes
         let size = start + samples + samples % 2
@@ -167,7 +165,6 @@ struct WaveHeaderRepair {
     }
 
     private static func littleEndian(_ number: UInt32) -> [UInt8] {
-        // Bounded: shifts within 32 bits.
         stride(from: 0, to: 32, by: 8).map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
     }
 }

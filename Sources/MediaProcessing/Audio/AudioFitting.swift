@@ -6,7 +6,6 @@ import RichPush
 import SafeArithmetic
 
 /// Encodes audio repeatedly until its size is just below the limit.
-// Bounded throughout: floating point.
 struct AudioFitting {
     /// The written file.
     struct Fitted {
@@ -181,7 +180,6 @@ struct AudioPass {
 }
 
 /// The bit rates tried so far and their results: the resulting rate is not proportional to the requested one.
-// Bounded throughout: floating point; bit rates have 30 bits (`AudioLadder`).
 struct BitRateBracket: Sendable, Hashable {
     private struct Point: Sendable, Hashable {
         let rung: AudioLadder.Rung
@@ -237,7 +235,6 @@ struct BitRateBracket: Sendable, Hashable {
 /// Every prediction replaces the one before: a machine that was slow for half a second need not stay slow. So the audio
 /// is ended only when its fade-out has to begin, and the faster coder is used only when waiting would be too late for
 /// it.
-// Bounded throughout: floating point.
 struct AudioPaceMonitor {
     enum Decision: Hashable {
         /// Nothing was measured.

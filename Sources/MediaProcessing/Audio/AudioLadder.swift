@@ -5,7 +5,6 @@ import SafeArithmetic
 
 /// Chooses the encoder's settings: full quality, reduced quality for a byte limit, or a prefix where the minimum is too
 /// large.
-// Bounded throughout: floating point; one or two channels, and rates of `Encoder.audioSampleRates`.
 struct AudioLadder: Sendable, Hashable {
     /// One combination of settings.
     struct Rung: Sendable, Hashable {

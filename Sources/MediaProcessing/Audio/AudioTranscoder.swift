@@ -138,7 +138,6 @@ final class AudioTranscoder {
     /// Presentation time of the decoded samples, in seconds on the movie's timeline.
     private var time: Double? {
         guard isTimed, let tick = frame.presentationTimestamp ?? frame.bestEffortTimestamp else { return nil }
-        // Bounded: floating point.
         return stream.timeBase.seconds(tick) - origin
     }
 
@@ -203,7 +202,6 @@ final class AudioTranscoder {
 ///
 /// Containers round timestamps, recorders lose packets, and broadcasts jump. Small deviations are ignored, lasting ones
 /// are filled with silence or cut, and jumps are closed.
-// Bounded throughout: floating point.
 struct AudioTimeline: Sendable, Hashable {
     /// What has to be done before a block of samples is appended, in seconds.
     enum Placement: Sendable, Hashable {

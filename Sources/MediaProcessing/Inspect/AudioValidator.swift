@@ -33,7 +33,6 @@ final class AudioValidator {
                 tail.append(try packet.reference())
             } else {
                 try tail[oldest].refer(to: packet)
-                // Bounded: an index of a list that is not empty.
                 oldest = (oldest + 1) % tail.count
             }
         }
@@ -42,12 +41,10 @@ final class AudioValidator {
     /// Decodes the last packets; call it after the last packet.
     func finish() throws {
         // A recording cut out of a stream can begin inside a frame, so up to half of the first packets may fail.
-        // Bounded: packets at the beginning, at most `Limits.validationAudioPackets`.
         if failures * 2 > min(taken, Limits.validationAudioPackets) { throw Self.damaged }
         decoder.flush()
         var last = true
         // The first of these packets depend on data of packets that are gone, so only the last result counts.
-        // Bounded throughout: indices of a list.
         for index in tail.indices { last = decodes(tail[(oldest + index) % tail.count]) }
         if !last { throw Self.damaged }
     }

@@ -4,7 +4,6 @@ import RichPush
 import SafeArithmetic
 
 /// How a stored frame is displayed: scaled to square pixels, then rotated.
-// Bounded throughout: floating point.
 struct DisplayGeometry: Sendable, Hashable {
     /// Pixel aspect ratios above this value, or below its inverse, are ignored as errors in the file.
     private static let ratioMax = 20.0

@@ -64,7 +64,6 @@ final class FrameValidator {
         self.timer = timer
         self.expected = expected
         window = expected?.window
-        // Bounded: at least one pixel.
         framesMax = min(Limits.validationFramesMax, max(8, Limits.validationPixelsMax / pixels))
     }
 
@@ -367,7 +366,6 @@ extension ThumbnailRendition {
 }
 
 /// The time that decoding may spend on validation.
-// Bounded throughout: floating point.
 final class ValidationTimer {
     private struct ValidationTimeoutError: Error {}
 
@@ -399,7 +397,6 @@ final class ValidationTimer {
 
     /// When half of the time will be spent if all goes on being spent: the rest is reserved for validation.
     var halfEnd: ContinuousClock.Instant {
-        // Bounded: a part of the time until the request's deadline.
         .now + .seconds(seconds / 2 - secondsSpent)
     }
 

@@ -9,7 +9,6 @@ enum MediaInspection {
     static func inspect(
         _ request: InspectRequest, source: CInt, others: [CInt] = [], deadline: ContinuousClock.Instant
     ) throws -> (media: InspectedMedia, early: EarlyRender?) {
-        // Bounded: two descriptors at most.
         guard others.count == (request.expected == nil ? 0 : 1) + (request.downloadingBytes == nil ? 0 : 1) else {
             throw AttachPrepError(.internal, "The media process received the wrong number of files.")
         }

@@ -27,7 +27,6 @@ package enum MovieInspection {
         deadline: ContinuousClock.Instant
     ) throws -> (media: InspectedMedia, early: DecodedFrame?) {
         let clock = WorkClock(deadline: deadline)
-        // Bounded: a part of the time until the deadline.
         let end = clock.start + clock.start.duration(to: deadline) * Limits.inspectionTimeShare
         do {
             return try inspectWhole(
@@ -128,7 +127,6 @@ package enum MovieInspection {
             let stream = movie.audio.first,
             let declared = stream.declaredDuration.map(stream.timeBase.seconds), let held = media.duration
         else { return }
-        // Bounded: floating point.
         if held < declared * Limits.declaredDurationShareMin - Limits.declaredDurationSlackSeconds {
             throw AttachPrepError(.mediaCorrupt, "The audio file is truncated; send the complete file.")
         }
@@ -168,7 +166,6 @@ package struct MovieRecovery: Sendable, Hashable {
         let isNamed = !movie.isISOBaseMedia || boxes?.majorBrand != nil
         let media = movie.describe(as: isNamed ? found : format ?? found, packetInspection: packetInspection)
         let share = try share(window)
-        // Bounded: floating point.
         let declared = share < 1 ? media.duration.map { $0 / share } : movie.demuxer.declaredDuration
         return MovieRecovery(
             media: media, declaredDuration: declared,
@@ -191,7 +188,6 @@ package struct MovieRecovery: Sendable, Hashable {
         }
         // Without a declared duration, only the last frame is known to be missing.
         let declared = max(recovered.declaredDuration ?? 0, recovered.media.duration ?? 0)
-        // Bounded: floating point.
         guard recovered.decodes, recovered.heldSeconds > 0, recovered.heldSeconds >= declared * Limits.repairShareMin
         else {
             return nil
@@ -204,7 +200,6 @@ package struct MovieRecovery: Sendable, Hashable {
 
     /// Share of the bytes declared by the outer chunk or object that is present; 1 for other formats. libav computes
     /// the duration of such files from the bytes present.
-    // Bounded throughout: 32 bits, except for a header that lies in the file, and a size of 62 bits after it.
     private static func share(_ window: ByteWindow) throws -> Double {
         let declared: Int
         switch try window.characters(at: 0, count: 4) {

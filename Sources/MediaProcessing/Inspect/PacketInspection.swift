@@ -118,7 +118,6 @@ final class PacketInspection {
 
     /// End of the last video or audio sample in seconds.
     var duration: Double? {
-        // Bounded: array concatenation.
         let shown = [movie.video].compactMap { $0 } + movie.audio
         return shown.compactMap { times(of: $0)?.end }.max().map { max(0, $0).roundedToMicroseconds }
     }
@@ -149,7 +148,6 @@ final class PacketInspection {
             let end = span.endSeconds(stream.timeBase, frameRate: stream.frameRate)
         else { return nil }
         let base = stream.timeBase
-        // Bounded: floating point.
         return (base.seconds(first) - movie.origin, base.seconds(last) - movie.origin, end - movie.origin)
     }
 
@@ -170,7 +168,6 @@ final class PacketInspection {
     private var indexedFrames: Int {
         guard movie.demuxer.name == "avi", let video = movie.video else { return 0 }
         let count = movie.demuxer.indexedSamples(stream: video.index)
-        // Bounded: a count of what is in memory; it becomes -1 at least.
         return count - count / Limits.indexedFramesSlackShare - 1
     }
 
@@ -201,7 +198,7 @@ final class PacketInspection {
     private func read(_ packet: Packet, countMax: Int = .max) throws {
         var count = 0
         while count < countMax, try next(packet) {
-            count += 1  // Bounded: packets of a file.
+            count += 1
             guard let track = track(packet.streamIndex), track.isWanted else { continue }
             if isMP3, packet.isZeros { continue }
             // A recorder that was stopped leaves a part of a sample.
@@ -246,7 +243,6 @@ final class PacketInspection {
         if !packet.isDiscarded {
             let time = displayTime(of: packet, in: track)
             track.span.record(time: time, duration: packet.duration, isEmpty: packet.byteCount == 0)
-            // Bounded: floating point.
             if let time, track.stream.timeBase.seconds(time) - movie.origin > Limits.durationSecondsMax {
                 throw tooLong
             }
@@ -315,7 +311,6 @@ struct StreamSpan: Sendable {
 
     /// End of the stream in seconds, from its samples: a missing or implausible duration of the last one is replaced by
     /// the average.
-    // Bounded throughout: floating point.
     func endSeconds(_ timeBase: TimeBase, frameRate: Double?) -> Double? {
         guard let first, let last, let end else { return nil }
         let average = packets > 1 ? (timeBase.seconds(last) - timeBase.seconds(first)) / Double(packets - 1) : 0

@@ -93,7 +93,6 @@ private struct ParameterSets {
     init() {}
 
     /// The sets of an `avcC` or `hvcC` box, or of units with start codes.
-    // Bounded throughout: offsets in the configuration, which are compared with its length.
     init(configuration: [UInt8], _ codec: NALUnitValidator.Codec) {
         guard configuration.first == 1 else {
             unsafe StartCodes.parse(configuration.span.bytes) { unit in
@@ -207,7 +206,6 @@ private struct ParameterSets {
     private static let highProfiles: Set<UInt8> = [100, 110, 122, 144]
 
     /// - Parameter configuration: Gives the length of the prefixes.
-    // Bounded throughout: counts of sets, which are at most 32 and 256.
     func avcC(like configuration: [UInt8]) -> [UInt8]? {
         guard let sequence = sequences.first, sequence.count > 3, configuration.count > 4 else { return nil }
         var box: [UInt8] = [1, sequence[1], sequence[2], sequence[3], configuration[4] | 0xFC]
@@ -219,7 +217,6 @@ private struct ParameterSets {
     }
 
     /// - Parameter configuration: Gives profile, chroma format, bit depth and the length of the prefixes.
-    // Bounded throughout: counts of sets, which are at most 64.
     func hvcC(like configuration: [UInt8]) -> [UInt8]? {
         guard configuration.count > 22 else { return nil }
         var box = Array(configuration.prefix(22)) + [3]
@@ -262,7 +259,6 @@ private struct ConfigurationReader {
 /// Source: ITU-T H.264, annex B.
 enum StartCodes {
     /// Passes units to `accepts` until it returns false; a slice is passed without looking for its end.
-    // Bounded throughout: offsets in the sample.
     static func parse(_ sample: RawSpan, _ accepts: (RawSpan) -> Bool) {
         var start = next(sample, from: 0)
         while let begin = start, begin < sample.byteCount {

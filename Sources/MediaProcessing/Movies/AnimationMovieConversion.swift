@@ -124,7 +124,6 @@ struct AnimationMovieConversion {
         var media = reductions.media(written, shape: (choice.shape.width, choice.shape.height))
         if case .animationFrame(let number) = conversion.request.frameSelection {
             let frame = max(0, min(number, trialEncode.times.count - 2))
-            // Bounded: floating point; an animation has a time and an end at least.
             media.attachmentPosition = .seconds(min(trialEncode.times[frame], written.duration).roundedToMicroseconds)
         }
         return media
@@ -153,7 +152,6 @@ struct AnimationTrialEncode {
 
     /// Total duration in seconds.
     var duration: Double { times.last ?? 0 }
-    // Bounded throughout: floating point.
     var frameRate: Double { Double(times.count - 1) / max(0.01, duration) }
 
     static func run(_ frames: any AnimationDecoder, shape: MovieShape, clock: WorkClock) throws -> AnimationTrialEncode

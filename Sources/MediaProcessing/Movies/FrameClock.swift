@@ -18,9 +18,7 @@ struct FrameClock: Sendable {
         origin = movie.origin
         countsPackets = movie.countsPackets
         reorderDelay = Int64(clamping: stream.reorderDelay)
-        // Bounded: floating point.
         let seconds = stream.frameRate.map { 1 / $0 } ?? 0.04
-        // Bounded: floating point, until it is clamped.
         interval = max(1, Int64(clamping: (min(seconds, 10) / max(stream.timeBase.tick, 1e-9)).rounded()))
     }
 
@@ -28,11 +26,9 @@ struct FrameClock: Sendable {
     /// allowed, but at most half a millisecond where ticks are long.
     func tick(ofMovieTime seconds: Double) -> Int64 {
         let tolerance = min(max(timeBase.tick / 2, 1e-6), 0.0005)
-        // Bounded: floating point.
         return timeBase.ticks(seconds + origin + tolerance)
     }
 
-    // Bounded throughout: floating point.
     func movieTime(ofTick tick: Int64) -> Double { timeBase.seconds(tick) - origin }
 
     /// Presentation time of a packet's frame, as far as the container stores it; never later than the real one.
@@ -95,7 +91,6 @@ struct FrameTimes {
     }
 
     /// The frame's time; nil if it is not later than the previous frame's.
-    // Bounded throughout: floating point.
     mutating func time(of frame: Frame) -> Double? {
         guard var time = own(frame) else { return advance(to: (previous ?? -interval) + interval) }
         time += correction
@@ -110,7 +105,6 @@ struct FrameTimes {
         return time
     }
 
-    // Bounded throughout: floating point.
     private mutating func own(_ frame: Frame) -> Double? {
         if countsPackets {
             guard let tick = frame.packetTimestamp ?? frame.bestEffortTimestamp else { return nil }

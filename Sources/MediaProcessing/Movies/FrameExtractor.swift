@@ -144,7 +144,6 @@ struct FrameSearch {
             stream: stream.index, of: movie.demuxer, threads: threads(run.packets.count),
             pixelsMax: Limits.moviePixelsMax)
         let output = FrameOutput(decoder)
-        // Bounded: a run has packets, as `pick` checks.
         let end = run.packets.lastIndex { $0.presentationTimestamp == wanted } ?? run.packets.endIndex - 1
         var recovery = SeekRecovery(keyframeTime: run.keyframeTime, codec: stream.codec)
         var nearest: Found?
@@ -299,7 +298,6 @@ struct FrameOutput {
 }
 
 /// Converts a decoded frame to sRGB pixels, reduced early where only a small image is needed.
-// Bounded throughout: floating point.
 struct FramePixels {
     private let stream: StreamDescription
     private let geometry: DisplayGeometry

@@ -4,7 +4,6 @@ import RichPush
 import SafeArithmetic
 
 /// Divides the bytes of a movie between video, audio and index.
-// Bounded throughout: floating point.
 struct MovieByteTarget {
     /// Audio bits per second beside encoded video, if the byte limit allows it.
     private static let audioBitRate = 128_000

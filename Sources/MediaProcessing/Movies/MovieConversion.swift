@@ -35,7 +35,6 @@ struct MovieConversion {
             scan.videoScan.bytes < rendition.bytesMax, scan.parameterSets?.isCopyable ?? true
         else { return nil }
         let target = MovieByteTarget(scan, rendition)
-        // Bounded: floating point.
         let left = Double(rendition.bytesMax.subtracting(clamping: scan.videoScan.bytes)) - target.overhead
         var audioPlans: [MoviePlan.Audio] = []
         if target.canCopyAudio { audioPlans.append(.copied) }

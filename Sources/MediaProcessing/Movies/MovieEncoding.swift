@@ -3,7 +3,6 @@ import LibAV
 import RichPush
 
 /// Encodes a movie repeatedly until it is within the byte and time limits.
-// Bounded throughout: floating point, and a few rounds.
 struct MovieEncoding {
     /// Maximum number of passes.
     private static let triesMax = 6
@@ -51,7 +50,6 @@ struct MovieEncoding {
 }
 
 /// Settings of the current pass, refined with the results of previous passes.
-// Bounded throughout: floating point.
 struct MovieAttempt {
     /// Factor by which the byte budget is reduced after a pass that became too large.
     private static let carefulShare = 0.97

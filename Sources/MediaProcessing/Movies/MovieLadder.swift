@@ -78,7 +78,6 @@ enum FrameSkipping: Int, Sendable, Hashable, CaseIterable {
 }
 
 /// Chooses encoding settings: reduces quality first, then size, then frame rate, then length. Pure.
-// Bounded throughout: floating point.
 struct MovieLadder: Sendable, Hashable {
     /// Exponents: bytes grow slightly slower than pixels, and much slower than frames.
     private static let pixelPower = 0.8
@@ -252,7 +251,6 @@ struct MovieShape: Sendable, Hashable {
     /// - Parameters:
     ///   - longSideMax: Maximum longer side in pixels.
     ///   - shortSideMax: Maximum shorter side in pixels.
-    // Bounded throughout: floating point.
     init(width: Double, height: Double, longSideMax: Int? = nil, shortSideMax: Int? = nil) {
         let (long, short) = (max(width, height), min(width, height))
         var scale = min(1, Double(longSideMax ?? .max) / long)
@@ -275,7 +273,6 @@ struct MovieShape: Sendable, Hashable {
         let sides = [
             2160, 1440, 1080, 900, 720, 600, 540, 480, 432, 360, 288, 240, 192, Limits.movieShortSidePixelsFloor,
         ]
-        // Bounded: array concatenation.
         return [self] + sides.filter { Double($0) < Double(shortSide) * 0.95 }.map(shrunk)
     }
 

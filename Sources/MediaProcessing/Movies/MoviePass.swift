@@ -192,7 +192,6 @@ struct MP4File {
 }
 
 /// Checks whether an encoding pass keeps up with the remaining time.
-// Bounded throughout: floating point.
 struct PassMonitor: Sendable {
     enum Status: Sendable, Hashable {
         case fine

@@ -46,7 +46,6 @@ struct MovieReport {
         var media = reductions.media(written, shape: shape, orientation: orientation)
         if case .movieTime(let time) = conversion.request.frameSelection {
             let position = source.scan.timeline.output(time)
-            // Bounded: floating point.
             media.attachmentPosition = .seconds(max(0, min(position, written.duration)).roundedToMicroseconds)
         }
         return media
@@ -98,7 +97,6 @@ struct QualityReductions {
         if let rateController = written.rateController, rateController.quality > estimate.qualityBest + 0.5,
             written.duration > 0
         {
-            // Bounded: floating point, until it is clamped.
             let rate = Int(clamping: Double(written.videoBytes) * 8 / written.duration / 1_000)
             reductions.append("the video bit rate was lowered to \(rate.grouped) kbit/s \(limit)")
         }
@@ -106,7 +104,6 @@ struct QualityReductions {
 
     /// Records the kept and the total duration in seconds.
     mutating func recordLength(_ kept: Double, of whole: Double) {
-        // Bounded: floating point.
         let isCut = kept < whole - Self.cutSecondsMin
         if isCut {
             let text = "the first \(AudioReport.length(kept)) of \(AudioReport.length(whole)) were kept"

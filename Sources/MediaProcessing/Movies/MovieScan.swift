@@ -100,7 +100,6 @@ struct MovieScan {
     }
 
     /// Average frame duration in seconds.
-    // Bounded throughout: floating point.
     var interval: Double { videoScan.interval ?? video.frameRate.map { 1 / $0 } ?? 0.04 }
 
     /// Frames per second.
@@ -176,7 +175,6 @@ struct StreamScan {
             last = time
             lastDuration = duration
         }
-        // Bounded: floating point.
         end = max(end ?? time, time + duration)
     }
 
@@ -191,14 +189,12 @@ struct StreamScan {
     /// Average time between two frames in seconds.
     var interval: Double? {
         guard let first, let last, shown > 1, last > first else { return nil }
-        // Bounded: floating point.
         return (last - first) / Double(shown - 1)
     }
 
     /// Duration of the last frame in seconds; the average if the declared one is missing or implausible.
     func lastDuration(otherwise usual: Double) -> Double {
         let average = interval ?? usual
-        // Bounded: floating point.
         let isAbsurd = lastDuration > 30 && lastDuration > average * 20
         return lastDuration <= 0 || isAbsurd ? average : lastDuration
     }
@@ -232,11 +228,9 @@ struct MovieTimeline: Sendable, Hashable {
     let gaps: [Gap]
 
     /// Converts to seconds on the output timeline.
-    // Bounded throughout: floating point.
     func output(_ seconds: Double) -> Double { seconds - shift(at: seconds) }
 
     /// Seconds by which a time is moved forward.
-    // Bounded throughout: floating point.
     func shift(at seconds: Double) -> Double {
         gaps.reduce(0) { seconds >= $1.start + $1.length - MovieCoverage.slotSeconds ? $0 + $1.length : $0 }
     }
@@ -253,7 +247,6 @@ struct MovieCoverage {
 
     mutating func record(start: Double, duration: Double) {
         guard start.isFinite, abs(start) < 1e9 else { return }
-        // Bounded: floating point.
         let end = start + min(Self.sampleSecondsMax, max(0, duration))
         let first = Self.slot(start)
         for slot in first...max(first, Self.slot(end)) where slot != latest {
@@ -269,7 +262,6 @@ struct MovieCoverage {
     }
 
     /// The timeline with all gaps closed that are longer than `Limits.movieGapSecondsMax`.
-    // Bounded throughout: slots of times within 30 years, as `record` checks.
     var timeline: MovieTimeline {
         var gaps: [MovieTimeline.Gap] = []
         var covered = -1

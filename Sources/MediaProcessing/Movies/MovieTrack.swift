@@ -102,7 +102,6 @@ final class CopiedTrack: MovieTrack {
 
 extension TimeBase {
     /// The tick nearest to a time.
-    // Bounded throughout: floating point.
     func nearestTick(_ seconds: Double) -> Int64 { ticks(seconds + tick / 2) }
 }
 
@@ -152,7 +151,6 @@ final class EncodedVideoTrack: MovieTrack {
 
     func finish() throws {
         if !isOver { try frames.feed(nil) { frame, time in try self.consider(frame, time) } }
-        // Bounded: floating point.
         let usual = lastTime + scan.interval
         let end = isStopped ? usual : max(usual, min(scan.end, cut))
         try writer.finish(at: min(end, max(cut, lastTime + 0.001)))
@@ -242,7 +240,6 @@ final class EncodedAudioTrack: MovieTrack {
 /// Compares the bytes that a movie's audio uses with its budget.
 ///
 /// Silence uses few bytes; the video gets what is left over.
-// Bounded throughout: floating point.
 final class AudioByteUsage {
     /// Seconds of audio after which the forecast is considered reliable.
     private static let secondsMin = 0.5

@@ -109,9 +109,7 @@ struct FrameWindow {
             latest = earliest
         } else {
             guard let middle = movie.demuxer.expectedDuration.map({ $0 / 2 }) else { return nil }
-            // Bounded: floating point.
             earliest = clock.tick(ofMovieTime: middle - Self.slackSeconds)
-            // Bounded: floating point.
             latest = clock.tick(ofMovieTime: middle + Self.slackSeconds)
         }
     }

@@ -1,7 +1,6 @@
 import Foundation
 
 /// Models a movie's video bytes as a function of the rate factor.
-// Bounded throughout: floating point.
 struct RateCurve: Sendable, Hashable {
     /// Rate factor steps that double the bytes: 6 for most movies, far fewer for noisy ones.
     static let usualSteps = 6.0
@@ -39,7 +38,6 @@ struct RateCurve: Sendable, Hashable {
 ///
 /// A constant rate factor distributes bytes by need, as two passes do, but their total is not known beforehand.
 /// Therefore the bytes used are compared with the budget, weighted by the source's own bytes.
-// Bounded throughout: floating point.
 struct RateController: Sendable {
     /// Parts of the movie after which the pass's own bytes weigh as much as the trial's, and as a previous full pass's.
     private static let trialShare = 0.12

@@ -25,14 +25,12 @@ enum RepresentativeMovieFrame {
         if best(found, duration: duration)?.score ?? 0 < FrameScore.good
             || found.count < MovieFrameSampler.keyframesWanted
         {
-            // Bounded: array concatenation.
             found += try readingMedia { try probe.decoded(from: found.map(\.time), duration: duration) }
         }
         return best(found, duration: duration)?.time ?? 0
     }
 
     /// The candidate with the highest score, with a penalty at either end; of equal scores the first.
-    // Bounded throughout: floating point.
     static func best(_ candidates: [ScoredFrame], duration: Double) -> ScoredFrame? {
         let edge = min(edgeSecondsMax, duration * edgeShare)
         return candidates.map { candidate in
@@ -108,9 +106,7 @@ final class MovieFrameSampler {
         for (index, start) in starts.enumerated() {
             if isLate { break }
             guard try seek(to: start) else { continue }
-            // Bounded: an index in the list.
             let end = index + 1 < starts.count ? starts[index + 1] : .infinity
-            // Bounded: a list, and at least one start.
             found += try decodeOn(until: end, step: step, pixelsMax: Self.pixelsMax / starts.count)
         }
         return found
@@ -171,7 +167,6 @@ final class MovieFrameSampler {
                 previous = tick
                 let seconds = clock.movieTime(ofTick: tick)
                 guard seconds >= due, seconds >= 0, !frame.isUnrecovered else { return true }
-                // Bounded: floating point.
                 due = seconds + step
                 do {
                     if let score = try score(of: frame) { found.append(ScoredFrame(time: seconds, score: score)) }

@@ -131,7 +131,6 @@ extension FrameRotation {
 
 extension ToneTable {
     /// The table of a tone map from BT.2020 luma and chroma to BT.709, both in limited range.
-    // Bounded throughout: codes of 10 bits, and indexes in what was made of them; the rest is floating point.
     init(_ map: ToneMap) {
         self.init { codes in
             var pixels: [UInt8] = []
@@ -161,7 +160,6 @@ extension ToneTable {
 }
 
 /// Drops frames to keep an average rate, with spacing as even as in the source.
-// Bounded throughout: floating point.
 struct FrameRateLimiter {
     /// Part of an interval by which a frame may be early: camera clocks jitter.
     private static let earlyShare = 0.3

@@ -27,10 +27,8 @@ package struct ToneMap: Sendable {
     /// Maps linear light to sRGB.
     private let encoded: [UInt8]
 
-    // Bounded throughout: floating point.
     package init(_ transfer: StreamDescription.TransferFunction) { self.init(transfer, .bt2020) }
 
-    // Bounded throughout: floating point.
     init(_ transfer: StreamDescription.TransferFunction, _ primaries: ColorPrimaries) {
         gamut = SourceGamut(primaries)
         isHybridLogGamma = transfer == .hybridLogGamma
@@ -49,25 +47,21 @@ package struct ToneMap: Sendable {
     }
 
     /// Inverse of `nits`: nits to a code value from 0 to 1.
-    // Bounded throughout: floating point.
     static func perceptual(_ nits: Double) -> Double {
         let power = pow(max(nits, 0) / pqPeakNits, 0.1593017578125)
         return pow((0.8359375 + 18.8515625 * power) / (1 + 18.6875 * power), 78.84375)
     }
 
     /// ARIB STD-B67's inverse curve: code value from 0 to 1 to scene light from 0 to 1.
-    // Bounded throughout: floating point.
     private static func sceneLight(_ code: Double) -> Double {
         code <= 0.5 ? code * code / 3 : (exp((code - 0.55991073) / 0.17883277) + 0.28466892) / 12
     }
 
-    // Bounded throughout: floating point.
     private static func gain(ofNits nits: Double) -> Double {
         nits <= 0 ? 1 / whiteNits : toneMapped(nits) / nits / whiteNits
     }
 
     /// BT.2390's knee: dark values are kept, bright ones are compressed to white.
-    // Bounded throughout: floating point.
     static func toneMapped(_ nits: Double) -> Double {
         let peak = perceptual(sourcePeakNits)
         let target = perceptual(whiteNits) / peak
@@ -87,7 +81,6 @@ package struct ToneMap: Sendable {
 
     /// - Parameter pixels: Red, green and blue, 16 bits per component in little-endian order.
     /// - Returns: 8 bits per component.
-    // Bounded throughout: as many pixels as are in the array.
     package func sRGB(ofRGB16 pixels: [UInt8]) -> [UInt8] {
         let count = pixels.count / 6
         return unsafe [UInt8](unsafeUninitializedCapacity: count * 3) { output, filled in
@@ -96,7 +89,6 @@ package struct ToneMap: Sendable {
         }
     }
 
-    // Bounded throughout: as many pixels as are in both buffers; a code has 12 bits, as the table has.
     private func map(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableBufferPointer<UInt8>, count: Int) {
         for pixel in 0..<count {
             func component(_ index: Int) -> Float {
@@ -111,7 +103,6 @@ package struct ToneMap: Sendable {
     }
 
     /// Display light in the source's primaries, with white at 1.
-    // Bounded throughout: light is finite, from a table, and limited to 1 before it becomes an index.
     private func displayed(_ red: Float, _ green: Float, _ blue: Float) -> (Float, Float, Float) {
         var nits: Float = 1
         if isHybridLogGamma {
@@ -124,7 +115,6 @@ package struct ToneMap: Sendable {
         return (red * factor, green * factor, blue * factor)
     }
 
-    // Bounded throughout: light is finite, and limited to 1 before it becomes an index.
     private func encode(_ light: Float) -> UInt8 {
         encoded[Int(min(1, max(0, light)) * Float(Self.encodings - 1) + 0.5)]
     }
@@ -138,10 +128,8 @@ private struct SourceGamut: Sendable {
         let green: Float
         let blue: Float
 
-        // Bounded throughout: floating point.
         init(_ factors: [Double]) { (red, green, blue) = (Float(factors[0]), Float(factors[1]), Float(factors[2])) }
 
-        // Bounded throughout: floating point.
         func sum(_ red: Float, _ green: Float, _ blue: Float) -> Float {
             self.red * red + self.green * green + self.blue * blue
         }
@@ -152,7 +140,6 @@ private struct SourceGamut: Sendable {
     let blue: Weights
     let luminance: Weights
 
-    // Bounded throughout: lists of three.
     init(_ primaries: ColorPrimaries) {
         let rows = ColorMatrix.rowsToSRGB(primaries.columns())
         (red, green, blue) = (Weights(rows[0]), Weights(rows[1]), Weights(rows[2]))

@@ -5,7 +5,6 @@ import RichPush
 import SafeArithmetic
 
 /// Decodes and encodes a few short excerpts of a movie to estimate the bytes and time of the whole.
-// Bounded throughout: floating point; counts of frames are those that are held, a few.
 struct TrialEncode {
     /// Maximum number of excerpts, and minimum seconds of the movie per excerpt.
     private static let excerptsMax = 5

@@ -90,11 +90,9 @@ final class VideoWriter {
         try muxer.write(packet, stream: target, timeBase: encoder.timeBase)
         framesWritten += 1
         bytesWritten = bytesWritten.adding(clamping: bytes)
-        // Bounded: `packetsPerUpdate` packets of 32 bits.
         sinceUpdate = (sinceUpdate.packets + 1, sinceUpdate.bytes + bytes)
         guard sinceUpdate.packets >= Self.packetsPerUpdate else { return }
         let share = weights.share(before: Double(end) / Double(VideoEncoderSettings.ticksPerSecond))
-        // Bounded: floating point.
         rateController.targetBytes = max(targetBytes / 2, targetBytes + audioUsage.spare)
         if let quality = rateController.record(bytes: sinceUpdate.bytes, share: share) {
             try encoder.setVideoQuality(quality)
@@ -122,7 +120,6 @@ struct CumulativeWeights: Sendable {
     }
 
     /// Weighted share of the movie before a time, from 0 to 1.
-    // Bounded throughout: indexes in lists.
     func share(before time: Double) -> Double {
         guard let total = sums.last, total > 0 else { return 0 }
         var (low, high) = (0, times.count)

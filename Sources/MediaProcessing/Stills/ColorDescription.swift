@@ -34,7 +34,6 @@ struct ColorDescription: Sendable, Hashable {
         let white = Self.point(ColorPrimaries.whiteD50)
         let colors = zip(["rXYZ", "gXYZ", "bXYZ"], primaries.columns()).map { ($0, Self.point($1)) }
         let curves = (isGray ? ["kTRC"] : ["rTRC", "gTRC", "bTRC"]).map { ($0, curve) }
-        // Bounded throughout: array concatenation, and at most seven tags of a few kilobytes.
         let tags = [("wtpt", white)] + (isGray ? [] : colors) + curves
         var offset = 132 + 12 * tags.count
         var (table, content) = ([UInt8](), [UInt8]())
@@ -55,20 +54,16 @@ struct ColorDescription: Sendable, Hashable {
 
     private static func curve(_ curve: TransferCurve) -> [UInt8] {
         let points = (0..<curvePoints).flatMap { index -> [UInt8] in
-            // Bounded: floating point.
             number(Int(clamping: (curve.light(Double(index) / Double(curvePoints - 1)) * 65_535).rounded()), 2)
         }
-        // Bounded: array concatenation.
         return Array("curv".utf8) + number(0, 4) + number(curvePoints, 4) + points
     }
 
     private static func point(_ xyz: [Double]) -> [UInt8] {
-        // Bounded: array concatenation, and floating point.
         Array("XYZ ".utf8) + number(0, 4) + xyz.flatMap { number(Int(clamping: ($0 * 65_536).rounded()), 4) }
     }
 
     private static func number(_ value: Int, _ bytes: Int) -> [UInt8] {
-        // Bounded: the number of bytes is a constant.
         (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * (bytes - 1 - $0))) }
     }
 }
@@ -109,7 +104,6 @@ enum TransferCurve: Sendable, Hashable {
     }
 
     /// Light for a stored value, of SDR.
-    // Bounded throughout: floating point.
     func light(_ value: Double) -> Double {
         let light =
             switch self {
@@ -177,8 +171,6 @@ struct ColorPrimaries: Sendable, Hashable {
         default: return nil
         }
     }
-
-    // Bounded throughout: floating point, and lists of three.
 
     /// Whether the three are no line and white lies between them, so that each color has one meaning.
     var isValid: Bool {

@@ -46,7 +46,6 @@ struct DeclaredColors: Hashable {
     private func toneMapped(_ image: Image, _ map: ToneMap) throws -> Image {
         // Twelve bytes a pixel are in memory.
         let most = Double(Limits.hdrTilePixelsMax)
-        // Bounded throughout: floating point, and pixels that are in memory.
         let share = (most / (Double(image.width) * Double(image.height))).squareRoot()
         let held =
             share < 1
@@ -80,7 +79,6 @@ struct DeclaredColors: Hashable {
 
     /// Red, green and blue with an alpha for each pixel.
     static func interleaved(_ colors: [UInt8], _ alpha: [UInt8]) -> [UInt8] {
-        // Bounded throughout: as many pixels as are in both arrays.
         precondition(colors.count == alpha.count * 3, "each pixel has an alpha")
         return unsafe [UInt8](unsafeUninitializedCapacity: alpha.count * 4) { output, filled in
             for pixel in 0..<alpha.count {
@@ -106,8 +104,6 @@ struct PNGColorChunks: Hashable {
     private static let gammaTolerance = 0.02
     /// How far a chromaticity may be from that of sRGB: writers round.
     private static let chromaticityTolerance = 0.002
-
-    // Bounded throughout: a chunk ends in the file before its length is added.
 
     /// Reads the chunks before the image data.
     static func read(_ window: ByteWindow) throws -> PNGColorChunks {

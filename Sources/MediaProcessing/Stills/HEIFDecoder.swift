@@ -71,7 +71,6 @@ struct HEIFAlpha {
     }
 
     /// The image with its alpha, where it has one.
-    // Bounded throughout: both have the size of the shown part, and a product of two bytes is divided by one of them.
     func added(to frame: DecodedFrame, of heif: PlainHEIF) -> DecodedFrame {
         guard let plane, frame.bands == 3, (frame.width, frame.height) == (plane.width, plane.height) else {
             return frame
@@ -96,8 +95,6 @@ final class HEIFToneMapping {
     private let width: Int
     private let height: Int
     private var pixels: [UInt8]
-
-    // Bounded throughout: `ImageLimits` have been checked, and tiles cover the image (`PlainHEIF`).
 
     init(_ heif: PlainHEIF) {
         self.heif = heif
@@ -148,7 +145,6 @@ final class HEIFToneMapping {
 extension PlainHEIF {
     /// The shown part of an image of the whole grid.
     fileprivate func shown(_ frame: DecodedFrame) -> DecodedFrame {
-        // Bounded throughout: the aperture is inside the grid.
         guard !isWhole, (frame.width, frame.height) == (grid.width, grid.height) else { return frame }
         let bytes = (0..<aperture.height).flatMap { row in
             let start = ((aperture.top + row) * frame.width + aperture.left) * frame.bands
@@ -161,7 +157,6 @@ extension PlainHEIF {
 
     /// The shown part of the grid's components.
     fileprivate func shown(_ planes: [JPEGPlane]) -> [JPEGPlane] {
-        // Bounded throughout: the aperture is inside the grid, and a chroma sample covers one or two luma samples.
         if isWhole { return planes }
         return planes.map { plane in
             let horizontal = plane.width < grid.width ? 2 : 1
@@ -272,7 +267,6 @@ struct HEIFTileDecoder {
             frame.height == heif.tileHeight
         else { return false }
         let (row, column) = placed.quotientAndRemainder(dividingBy: heif.grid.columns)
-        // Bounded: by the sides of the whole image, which `isCovered` has compared.
         let (left, top) = (column * heif.tileWidth, row * heif.tileHeight)
         guard try place(frame, left, top) else { return false }
         placed += 1
@@ -318,7 +312,6 @@ struct HEIFColorConversion {
             // Gray needs no matrix. A profile's curve is taken as sRGB's, which today's displays use.
             guard let gray else { return full }
             return full.map { plane in
-                // Bounded: a byte.
                 JPEGPlane(width: plane.width, height: plane.height, samples: plane.samples.map { gray[Int($0)] })
             }
         }

@@ -54,7 +54,6 @@ enum HEIFReferences {
         guard let items = try HEIFItems(window) else { return nil }
         guard let meta = try ISOBoxSearch.first("meta", in: 0..<window.size, window), meta.count > 4 else { return nil }
         for references in try ISOBoxSearch.all("iref", in: meta.dropFirst(4), window) where references.count > 4 {
-            // Bounded throughout: the content lies in the file.
             let width = try window.byte(at: references.lowerBound) == 0 ? 2 : 4
             try ISOBoxSearch.parse(references.dropFirst(4), window) { type, content in
                 guard content.count >= width + 2 else { return true }
@@ -67,7 +66,6 @@ enum HEIFReferences {
         }
         guard !types.isEmpty else { return nil }
         var bytes = try window.all(in: 0..<window.size)
-        // Bounded: offsets in the file.
         for offset in types { bytes.replaceSubrange(offset..<offset + 4, with: Array("free".utf8)) }
         return bytes
     }

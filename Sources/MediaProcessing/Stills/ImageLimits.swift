@@ -88,9 +88,6 @@ struct DecodingMemory {
     /// requires a smaller size.
     private static let componentBytesPerPixel = 10
 
-    // Bounded throughout: `ImageLimits` have been checked, a pixel has at most eight bytes, coefficients stay below
-    // 2^50 (`JPEGSegments`), and decoder memory stays below the limit of its kind.
-
     private let longSide: Int
     /// The share of its pixels that fits in memory.
     private let share: Double

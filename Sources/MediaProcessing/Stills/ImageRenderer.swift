@@ -136,7 +136,6 @@ struct ImageRenderer {
         let eighths = JPEGDecodeScale.eighths(
             width: stored.width, height: stored.height, target: (width: width, height: height))
         return try Image.openReducedAsStored(
-            // Bounded: one of 1, 2, 4 and 8.
             descriptor: source, shrink: 8 / eighths, width: width, height: height
         ).upright()
     }
@@ -306,7 +305,6 @@ struct ImageRenderer {
     /// Renders a movie's frame.
     func render(_ frame: DecodedFrame) throws -> RenderedMedia {
         var rendered = try still.render(upright(frame))
-        // Bounded: floating point.
         rendered.sourcePosition = frame.time.map { .seconds($0.roundedToMicroseconds) }
         if !frame.isExact { rendered.degrade("A frame before the requested time is shown") }
         return rendered

@@ -18,7 +18,6 @@ struct ImageRenditionWriter {
     /// time runs out.
     func render(_ image: Image) throws -> RenderedMedia {
         let pace = EncodingPace(clock)
-        // Bounded: the image is in memory.
         pace.record(pixels: image.width * image.height)
         var rendered = RenderedMedia()
         let part = try request.crop.map { try Self.part($0, of: image) }
@@ -44,7 +43,6 @@ struct ImageRenditionWriter {
             rendition: rendition, isPNG: request.format == .png, sourceBytes: sourceBytes, pace: pace)
         let result = try ladder.encode(image)
         rendered.attachment = RenderedAttachment(try write(result.still, to: .attachment))
-        // Bounded: array concatenation.
         rendered.reductions += result.reductions
         if pace.isShort, !result.reductions.isEmpty { rendered.degrade("The image was encoded in less detail") }
     }
@@ -73,7 +71,6 @@ struct ImageRenditionWriter {
     func writeThumbnail(_ reduced: Image, cut: PixelRect?) throws -> RenderedImage? {
         var image = reduced
         if let cut {
-            // Bounded throughout: the image is in memory, and the corner lies in it.
             let (left, top) = (min(cut.left, reduced.width - 1), min(cut.top, reduced.height - 1))
             image = try reduced.area(
                 left: left, top: top, width: min(cut.width, reduced.width - left),
@@ -135,7 +132,6 @@ extension ImageRenditionWriter {
     /// As `render` of pixels: what is shown first is written first.
     func render(_ image: PlanarImage) throws -> RenderedMedia {
         guard request.crop == nil else { return try render(image.image()) }
-        // Bounded throughout: the image is in memory.
         var rendered = RenderedMedia()
         if let box = request.thumbnail {
             rendered.thumbnail = try writeThumbnail(
@@ -156,7 +152,6 @@ extension ImageRenditionWriter {
 
     /// Nil when the byte limit or the deadline requires a ladder.
     private func writeAttachment(_ image: PlanarImage, _ rendition: StillRendition) throws -> RenderedImage? {
-        // Bounded throughout: the image is in memory.
         let pace = EncodingPace(clock)
         pace.record(pixels: image.width * image.height)
         guard pace.allows(pixels: image.width * image.height) else { return nil }
@@ -172,7 +167,6 @@ extension ImageRenditionWriter {
         guard max(image.width, image.height) > longSideMax else {
             let upright = image.upright()
             let isWhole = image.planes.allSatisfy { $0.width == image.planes[0].width }
-            // Bounded: the image is in memory.
             let optimizes = image.width * image.height <= Self.optimizedPixelsMax
             let bytes = try JPEGEncoder.encode(
                 planes: upright.planes, quality: isWhole ? StillEncoding.fullQuality : Self.halvedQuality,
@@ -208,7 +202,6 @@ package struct ThumbnailGeometry: Sendable, Hashable {
         let ratio = min(1, box.fit == .contain ? min(acrossRatio, downRatio) : max(acrossRatio, downRatio))
         width = max(1, Int(clamping: (Double(imageWidth) * ratio).rounded()))
         height = max(1, Int(clamping: (Double(imageHeight) * ratio).rounded()))
-        // Bounded throughout: the kept part is no larger than the image.
         let (keptWidth, keptHeight) = (min(width, box.width), min(height, box.height))
         let isWhole = keptWidth == width && keptHeight == height
         cut =

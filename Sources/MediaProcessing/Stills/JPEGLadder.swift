@@ -64,7 +64,6 @@ struct JPEGLadder {
 
     /// The best quality that fits, by successive predictions; nil when not even the lowest fits.
     private func search(_ image: Image, curve: inout JPEGCurve, from least: Int) throws -> Attempt? {
-        // Bounded throughout: qualities from 1 to 100.
         var (low, high) = (least - 1, Self.mostQuality + 1)
         var best: Attempt?
         for _ in 0..<Self.triesMax where high - low > 1 {
@@ -106,7 +105,6 @@ struct JPEGLadder {
         var sizes = SizePrediction(whole: start.bytes(atQuality: Double(quality)))
         for count in 1...Self.sizesMax {
             let next = max(sizes.scale(forBytes: target), leastScale)
-            // Bounded: floating point.
             let pixels = Int(clamping: Double(image.width) * Double(image.height) * next * next)
             // Without time for another attempt, this one must fit.
             let isLast = !pace.allows(pixels: pixels, effort: 3)
@@ -140,7 +138,6 @@ struct JPEGLadder {
         let note = "JPEG quality was lowered to \(found.quality) to fit \(bytesText(bytesMax))"
         return LadderResult(
             still: EncodedImage(.jpeg, found.bytes, of: image),
-            // Bounded: array concatenation.
             reductions: sizeNote(image, original) + (found.quality < full.quality ? [note] : []))
     }
 

@@ -46,7 +46,6 @@ struct JPEGThumbnailer {
         let stored = swaps ? (geometry.height, geometry.width) : (geometry.width, geometry.height)
         let eighths = JPEGDecodeScale.eighths(
             width: jpeg.segments.width, height: jpeg.segments.height, target: (width: stored.0, height: stored.1))
-        // Bounded: sides have 16 bits.
         let pixels = jpeg.segments.width * eighths / 8 * (jpeg.segments.height * eighths / 8)
         guard pixels <= PlaneResampler.pixelsMax, let planes = try planes(eighths: eighths, download) else {
             return nil
@@ -61,7 +60,6 @@ struct JPEGThumbnailer {
     /// Columns stored one after another are the rows of the transposed image.
     private static func inSRGB(_ columns: [[UInt8]], height: Int, _ colors: ColorEncoding) -> [[UInt8]] {
         guard case .display(let profile) = colors, columns.count == 3 else { return columns }
-        // Bounded: an image has pixels.
         let planes = columns.map { JPEGPlane(width: height, height: $0.count / height, samples: $0) }
         return ColorMatrix(from: .jpeg, profile: profile).apply(planes).map(\.samples)
     }

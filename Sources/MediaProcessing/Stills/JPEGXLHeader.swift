@@ -99,7 +99,6 @@ package struct JPEGXLHeader: Sendable, Hashable {
         }
         var parts: [UInt8] = []
         try ISOBoxSearch.parse(0..<window.size, window) { type, content in
-            // Bounded throughout: the content lies in the file; a part begins with its number.
             let start = type == "jxlp" ? 4 : 0
             if ["jxlc", "jxlp"].contains(type), content.count > start {
                 let count = min(content.count - start, Limits.jpegXLHeaderBytesMax)
@@ -118,8 +117,6 @@ private struct JPEGXLBits {
     private var offset = 0
 
     init(_ bytes: [UInt8], _ window: ByteWindow) { (self.bytes, self.window) = (bytes, window) }
-
-    // Bounded throughout: a number has at most 30 bits, and the offset is compared with the end of the bytes.
 
     mutating func number(_ count: Int) throws -> Int {
         guard count <= bytes.count * 8 - offset else { throw window.cut }

@@ -35,7 +35,6 @@ struct MetadataStripper {
 
     /// Writes the result.
     func write(to output: OutputFile) throws {
-        // Bounded throughout: ranges lie in the file, in ascending order.
         var outputOffset = 0
         for (index, range) in needed.enumerated() {
             var offset = range.lowerBound
@@ -78,7 +77,6 @@ package struct PNGRetainedChunks: Sendable, Hashable {
         parts.needed = [0..<8]
         var offset = 8
         for _ in 0..<chunksMax {
-            // Bounded throughout: offsets lie in the file, and a length ends in it before it is added.
             let length = try window.bigEndian(at: offset, bytes: 4)
             let type = try window.characters(at: offset + 4, count: 4)
             guard length <= window.size - offset - 12 else { throw window.cut }

@@ -94,7 +94,6 @@ struct PNGLadder {
         let isReduced = found.image.width < original.width || found.image.height < original.height
         return LadderResult(
             still: EncodedImage(.png, found.bytes, of: found.image),
-            // Bounded: array concatenation.
             reductions: [paletteNote] + (isReduced ? [reducedNote(found.image, bytesMax)] : []))
     }
 
@@ -186,7 +185,6 @@ struct ColorCount {
     }
 
     private static func count(_ pixels: RawSpan, bands: Int) -> (colors: Int?, isGray: Bool) {
-        // Bounded throughout: offsets of pixels in memory, and bytes in a word of four.
         var seen: Set<UInt32> = []
         var last: UInt32?
         var isGray = true

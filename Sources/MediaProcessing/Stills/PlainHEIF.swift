@@ -219,7 +219,7 @@ struct HEIFAperture: Hashable {
             let denominator = UInt32(clamping: try reader.number(4))
             guard denominator != 0 else { return nil }
             let signed = isOffset ? Double(Int32(bitPattern: numerator)) : Double(numerator)
-            values.append(signed / Double(denominator))  // Bounded: floating point.
+            values.append(signed / Double(denominator))
         }
         values = transform.beforeAperture.stored(values)
         let width = Int(clamping: values[0].rounded(.down))
@@ -234,7 +234,6 @@ struct HEIFAperture: Hashable {
 
     /// The first column or row, rounded to an even one, because a chroma sample belongs to two of them.
     private static func start(of length: Int, in whole: Int, middle: Double) -> Int {
-        // Bounded: floating point.
         let exact = middle + (Double(whole) - Double(length)) / 2
         return Int(clamping: (exact / 2).rounded(.down)).multiplied(clamping: 2)
     }

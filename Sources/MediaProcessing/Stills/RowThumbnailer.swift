@@ -24,7 +24,6 @@ struct RowThumbnailer {
         stored = (width, height)
         geometry = ThumbnailGeometry(imageWidth: width, imageHeight: height, box: box)
         let factor = PlaneBoxFilter.factor(from: stored, to: (geometry.width, geometry.height))
-        // Bounded: `ImageLimits` have been checked, and a factor is at least 1.
         guard width / factor * (height / factor) <= PlaneResampler.pixelsMax else { return nil }
         shrink = RowBoxFilter(width: width, height: height, samples: samples, factor: factor)
     }
@@ -53,7 +52,6 @@ struct RowThumbnailer {
             // A thumbnail stores chroma at half its size, so more of it would be wasted.
             let isHalved = factor > 1
             let colors = isHalved ? planes.prefix(3).map { PlaneBoxFilter.shrink($0, by: 2) } : planes
-            // Bounded throughout: lists, and factors of at most `PlaneBoxFilter.factorMax`.
             columns += YCbCrConversion.chroma(of: colors).map {
                 reduction.columns(of: $0, factor: isHalved ? factor * 2 : factor, stored: stored)
             }

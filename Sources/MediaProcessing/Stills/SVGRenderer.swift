@@ -28,7 +28,6 @@ enum SVGRenderer {
         }
         let drawing = try Image.openDrawing(descriptor: descriptor, scale: 1)
         let longSide = max(drawing.width, drawing.height, 1)
-        // Bounded: floating point.
         let scale = Double(Limits.svgSidePixels) / Double(longSide)
         let image = try Image.openDrawing(descriptor: descriptor, scale: scale)
         try ImageLimits.check(width: image.width, height: image.height)
@@ -51,7 +50,6 @@ package enum SVGContent {
     package static func hasRejected(_ bytes: [UInt8]) -> Bool {
         var isLink = false
         for index in bytes.indices {
-            // Bounded: an index in memory.
             let rest = bytes[(index + 1)...]
             switch bytes[index] {
             case UInt8(ascii: "<"):

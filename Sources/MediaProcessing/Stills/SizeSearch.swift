@@ -26,9 +26,7 @@ struct SizeSearch {
         var sizes = SizePrediction(whole: Double(known))
         var (low, high) = (least, 1.0)
         var best: Found?
-        // Bounded: floating point.
         for _ in 0..<Self.triesMax where high / low > 1.01 {
-            // Bounded: floating point.
             let pixels = Int(clamping: Double(image.width) * Double(image.height) * high * high)
             if best != nil, !pace.allows(pixels: pixels) { break }
             let inner = best == nil ? low : low * 1.003
@@ -71,20 +69,17 @@ final class EncodingPace {
     func measure<Result>(_ image: Image, _ work: () throws -> Result) rethrows -> Result {
         let start = ContinuousClock.now
         let result = try work()
-        // Bounded: the image is in memory.
         secondsPerPixel = (start.duration(to: .now) / .seconds(1)) / Double(max(1, image.width * image.height))
         return result
     }
 
     /// Whether there is time for that image; `effort` is its cost as a multiple of the last measured work.
     func allows(_ image: Image, effort: Double = 1) -> Bool {
-        // Bounded: the image is in memory.
         allows(pixels: image.width * image.height, effort: effort)
     }
 
     /// The same by number of pixels.
     func allows(pixels: Int, effort: Double = 1) -> Bool {
-        // Bounded: floating point.
         let isAllowed = Double(pixels) * secondsPerPixel * effort * Self.margin <= clock.secondsLeft
         if !isAllowed { isShort = true }
         return isAllowed
@@ -93,7 +88,6 @@ final class EncodingPace {
     /// Pixels that can be encoded in half of the time that is left.
     var pixelsAllowed: Int {
         guard secondsPerPixel > 0 else { return .max }
-        // Bounded: floating point.
         let pixels = max(0, clock.secondsLeft) / 2 / (secondsPerPixel * Self.margin)
         return pixels < 1e12 ? Int(clamping: pixels) : .max
     }

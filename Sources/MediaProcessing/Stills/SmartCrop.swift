@@ -20,7 +20,6 @@ enum SmartCrop {
 }
 
 /// The largest window of given proportions in an image: it fills one side, and can slide along the other.
-// Bounded throughout: sides of an image, and a window that is no larger than it.
 struct CropWindow: Sendable, Hashable {
     /// Pixels of the image.
     let width: Int
@@ -84,7 +83,6 @@ struct CropWindow: Sendable, Hashable {
 }
 
 /// The saliency of each pixel: edges, rare colors, skin, and above all their combination.
-// Bounded throughout: indexes in arrays of `width` x `height` values; the rest is floating point.
 struct SaliencyMap: Sendable {
     let width: Int
     let height: Int
@@ -197,7 +195,6 @@ struct SaliencyFeatures: Sendable {
     let skin: [Double]
 
     /// - Parameter pixels: sRGB, 8 bits, `bands` (1 or 3) a pixel.
-    // Bounded throughout: `count` pixels are in the array.
     init(pixels: [UInt8], count: Int, bands: Int) {
         var luma = [Double](repeating: 0, count: count)
         var blue = luma
@@ -219,7 +216,6 @@ struct SaliencyFeatures: Sendable {
     }
 
     /// The rarity of a pixel's color: its mean distance from the image's colors in coarse steps.
-    // Bounded throughout: components are from -1 to 1, so that steps have four bits; the rest is floating point.
     private static func rarity(_ luma: [Double], _ blue: [Double], _ red: [Double]) -> [Double] {
         func bin(_ index: Int) -> Int {
             let (l, b, r) = (Int(luma[index] * 7.99), Int((blue[index] + 1) * 7.99), Int((red[index] + 1) * 7.99))
@@ -250,7 +246,6 @@ struct SaliencyFeatures: Sendable {
     }
 
     /// The likelihood of skin: near the usual skin directions in the color cube, at any luma except dark ones.
-    // Bounded throughout: floating point.
     private static func skin(_ r: Double, _ g: Double, _ b: Double, luma: Double) -> Double {
         let length = (r * r + g * g + b * b).squareRoot()
         guard length > 0.25, luma > 0.12, r > g, g > b * 0.9 else { return 0 }

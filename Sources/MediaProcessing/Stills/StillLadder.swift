@@ -96,7 +96,6 @@ extension Image {
         if let encoder = PNGEncoder(width: width, height: height, bands: bands) {
             return try withPixels { try encoder.encode($0, level: compression) }
         }
-        // Bounded throughout: no more rows than the height.
         let rows = min(height, PNGEncoder.sampleRows)
         let strip = try area(left: 0, top: (height - rows) / 2, width: width, height: rows)
         let filters = try strip.withPixels {
@@ -150,7 +149,6 @@ package enum JFIFHeader {
     package static func withHeader(_ jpeg: [UInt8]) -> [UInt8] {
         precondition(jpeg.starts(with: [0xFF, 0xD8]), "a JPEG begins with SOI")
         guard jpeg[3] != 0xE0 else { return jpeg }
-        // Bounded: array concatenation.
         return jpeg[..<2] + segment + jpeg[2...]
     }
 }

@@ -88,7 +88,6 @@ enum JPEGRepair {
     /// It is in memory twice while it is rotated, three bytes a pixel.
     private static func eighths(width: Int, height: Int) -> Int {
         JPEGDecoder.reductions.last { eighths in
-            // Bounded: sides have 16 bits.
             (width * eighths / 8 + 1) * (height * eighths / 8 + 1) * 6 <= Limits.imageMemoryBytesMax
         } ?? 1
     }

@@ -15,7 +15,6 @@ enum WebPStillDecoder {
         let window = try ByteWindow(descriptor: source, noun: "WebP", deadline: deadline)
         guard let webP = try FastPath.attempt({ try PlainWebP(window) }) else { return nil }
         try ImageLimits.check(width: webP.width, height: webP.height)
-        // Bounded: `ImageLimits` have been checked.
         guard DecodingMemory.holdsComponents(pixels: webP.width * webP.height, codedBytes: webP.imageData.count) else {
             return nil
         }
@@ -70,7 +69,6 @@ struct PlainWebP {
             orientation == .upright || (size.width % 2 == 0 && size.height % 2 == 0)
         else { return nil }
         (storedWidth, storedHeight, self.orientation) = (size.width, size.height, orientation)
-        // Bounded: a chunk follows its header.
         imageData = (content.lowerBound - WebPChunks.headerBytes)..<content.upperBound
     }
 
@@ -81,7 +79,6 @@ struct PlainWebP {
 
     /// Nil for anything but a key frame with a start code. RFC 6386, 9.1.
     private static func size(_ content: Range<Int>, _ window: ByteWindow) throws -> WebPChunkLayout.Size? {
-        // Bounded throughout: the content lies in the file.
         guard content.count >= 10, try window.byte(at: content.lowerBound) & 1 == 0,
             try window.bigEndian(at: content.lowerBound + 3, bytes: 3) == 0x9D012A
         else { return nil }
@@ -150,7 +147,6 @@ struct WebPChunkLayout {
         let isExtended = flags != nil
         switch type {
         case "VP8X" where !isExtended && imageData == nil && content.count >= 10:
-            // Bounded throughout: the content lies in the file, and sides have three bytes.
             flags = try window.byte(at: content.lowerBound)
             canvas = Size(
                 width: try window.littleEndian(at: content.lowerBound + 4, bytes: 3) + 1,
@@ -179,7 +175,6 @@ enum WebPChunks {
         guard try window.characters(at: 0, count: 4) == "RIFF", try window.characters(at: 8, count: 4) == "WEBP" else {
             throw window.broken("no WebP signature")
         }
-        // Bounded throughout: lengths have four bytes, and each chunk ends in the file.
         let end = 8 + (try window.littleEndian(at: 4, bytes: 4))
         if end > window.size { throw window.cut }
         var offset = 12

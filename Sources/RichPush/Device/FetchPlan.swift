@@ -29,7 +29,6 @@ public struct FetchPlan: Sendable, Hashable {
         guard candidate.options.thumbnailHidden == true, let index = attachments.firstIndex(of: candidate) else {
             return nil
         }
-        // Bounded: an index of the list; the index after the last gives an empty slice.
         return attachments[(index + 1)...].first { $0.options.thumbnailHidden != true }
     }
 
@@ -128,7 +127,6 @@ public struct FetchDeadline: Sendable, Hashable {
 
     /// The seconds that a download started now may take; nil when too few remain to start one.
     public func secondsLeft(after elapsed: Double) -> Double? {
-        // Bounded: floating point.
         let left = seconds - elapsed - Limits.deviceReserveSeconds
         return left >= min(Limits.deviceFetchSecondsMin, seconds / 4) ? left : nil
     }

@@ -15,13 +15,12 @@ package enum EditDistance {
         let (one, other) = (Array(one), Array(other))
         var rows = [Array(0...other.count)]
         for row in one.indices {
-            // Bounded: indices and counts of short names.
             var next = [row + 1]
             for column in other.indices {
-                let change = rows[row][column] + (one[row] == other[column] ? 0 : 1)  // Bounded: a count.
-                var least = min(change, rows[row][column + 1] + 1, next[column] + 1)  // Bounded: a count.
+                let change = rows[row][column] + (one[row] == other[column] ? 0 : 1)
+                var least = min(change, rows[row][column + 1] + 1, next[column] + 1)
                 let isSwap = row > 0 && column > 0 && one[row] == other[column - 1] && one[row - 1] == other[column]
-                if isSwap { least = min(least, rows[row - 1][column - 1] + 1) }  // Bounded: a count.
+                if isSwap { least = min(least, rows[row - 1][column - 1] + 1) }
                 next.append(least)
             }
             rows.append(next)

@@ -248,7 +248,7 @@ extension PayloadDialect {
         let steps = parts.enumerated().flatMap { index, part in
             let keys = part.split(separator: ".").map(String.init)
             let own: [PayloadPattern.Step] = keys.isEmpty ? [] : [.dotted(keys)]
-            return index == 0 ? own : [.each] + own  // Bounded: array concatenation.
+            return index == 0 ? own : [.each] + own
         }
         return PayloadPattern(steps)
     }

@@ -93,7 +93,6 @@ struct DialectMedia {
         }
         var found = matches.compactMap { item($0, location, in: top) }
         hideOthers(&found, location, in: top)
-        // Bounded: array concatenation.
         items += found
     }
 
@@ -131,7 +130,6 @@ struct DialectMedia {
     private func fields(
         _ location: MediaLocation, _ match: PatternMatch, in top: PayloadValue
     ) -> [MediaLocation.Field: PayloadPath] {
-        // Bounded: array concatenation.
         ([location.fields] + location.otherFields).reduce(into: [:]) { found, fields in
             for (field, pattern) in fields where found[field] == nil {
                 let path = pattern.path(choosing: match.choices)
@@ -240,7 +238,6 @@ struct ParsedMediaOptions {
         let remedy = "seconds of a movie or the frame number of an animation, 0 or more"
         guard let time = number(value) ?? movieTime(value) else { return .invalid("is not a time", remedy) }
         guard (0...Limits.payloadThumbnailTimeMax).contains(time) else { return .invalid("is out of range", remedy) }
-        // Bounded: floating point; minus zero becomes zero.
         return .value(time + 0)
     }
 
@@ -248,7 +245,6 @@ struct ParsedMediaOptions {
     private static func movieTime(_ value: PayloadValue) -> Double? {
         guard let ticks = value["value"].flatMap(number), let scale = value["timescale"].flatMap(number), scale > 0
         else { return nil }
-        // Bounded: floating point.
         let seconds = ticks / scale
         return seconds.isFinite ? seconds : nil
     }
@@ -318,7 +314,6 @@ package enum MediaAddress {
             byte > 0x20 && byte < 0x7F && !invalidURLBytes.contains(byte)
                 ? String(Unicode.Scalar(byte)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
         }.joined()
-        // Bounded: string concatenation.
         return address[..<path] + rest
     }
 

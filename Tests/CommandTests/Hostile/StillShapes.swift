@@ -266,57 +266,60 @@ enum StillShapes {
         return Bytes.box("iprp", properties ++ Bytes.fullBox("ipma", Bytes.bigEndian(items, 4) ++ links))
     }
 
+    /// Structures of items that none of the decoders reads are unsupported.
+    private static let unusable = large.union(["media.unsupported"])
+
     static let heifs: [HostileFile] = ["heic", "avif"].flatMap { brand in
         [
-            HostileFile("grid-large.\(brand)", large) { _ in
+            HostileFile("grid-large.\(brand)", unusable) { _ in
                 let boxes = items(2, type: "grid") ++ locations(2, length: 12) ++ size(16_384, 16_384, items: 2)
                 return heif(brand, boxes ++ Bytes.fullBox("iref", reference(1, [2])) ++ grid(256, 256, 16_384, 16_384))
             },
             // Nested grids, each level with 256 times as many tiles.
-            HostileFile("grids.\(brand)", large) { _ in
+            HostileFile("grids.\(brand)", unusable) { _ in
                 let boxes = items(6, type: "grid") ++ locations(6, length: 12) ++ size(1_000, 1_000, items: 6)
                 let links = (1...5).flatMap { reference($0, [Int](repeating: $0 + 1, count: 256)) }
                 return heif(brand, boxes ++ Bytes.fullBox("iref", links) ++ grid(16, 16, 1_000, 1_000))
             },
-            HostileFile("cycle.\(brand)", large) { _ in
+            HostileFile("cycle.\(brand)", unusable) { _ in
                 let boxes = items(2, type: "iden") ++ locations(2, length: 12) ++ size(64, 64, items: 2)
                 return heif(
                     brand, boxes ++ Bytes.fullBox("iref", reference(1, [2]) ++ reference(2, [1])) ++ grid(1, 1, 64, 64))
             },
-            HostileFile("self.\(brand)", large) { _ in
+            HostileFile("self.\(brand)", unusable) { _ in
                 let boxes = items(1, type: "grid") ++ locations(1, length: 12) ++ size(64, 64, items: 1)
                 return heif(brand, boxes ++ Bytes.fullBox("iref", reference(1, [1])) ++ grid(1, 1, 64, 64))
             },
-            HostileFile("extents.\(brand)", large) { _ in
+            HostileFile("extents.\(brand)", unusable) { _ in
                 // 50,000 extents over the same megabyte.
                 let type = brand == "heic" ? "hvc1" : "av01"
                 let boxes =
                     items(1, type: type) ++ locations(1, extents: 50_000, length: 1_000_000) ++ size(64, 64, items: 1)
                 return heif(brand, boxes ++ Bytes.box("idat", Bytes.zeros(1_000_000)))
             },
-            HostileFile("size.\(brand)", large) { _ in
+            HostileFile("size.\(brand)", unusable) { _ in
                 let type = brand == "heic" ? "hvc1" : "av01"
                 let boxes = items(1, type: type) ++ locations(1, length: 12) ++ size(0x7FFF_FFFF, 0x7FFF_FFFF, items: 1)
                 return heif(brand, boxes ++ Bytes.box("idat", Bytes.zeros(12)))
             },
-            HostileFile("items.\(brand)", large) { _ in
+            HostileFile("items.\(brand)", unusable) { _ in
                 heif(
                     brand,
                     items(10_000, type: "hvc1") ++ locations(10_000, length: 12) ++ size(64, 64, items: 10_000)
                         ++ grid(1, 1, 64, 64))
             },
-            HostileFile("references.\(brand)", large) { _ in
+            HostileFile("references.\(brand)", unusable) { _ in
                 let links = Bytes.repeated(reference(1, [2]), 20_000)
                 let boxes = items(2, type: "grid") ++ locations(2, length: 12) ++ size(64, 64, items: 2)
                 return heif(brand, boxes ++ Bytes.fullBox("iref", links) ++ grid(1, 1, 64, 64))
             },
-            HostileFile("properties.\(brand)", large) { _ in
+            HostileFile("properties.\(brand)", unusable) { _ in
                 let many = Bytes.box("ipco", Bytes.repeated(Bytes.fullBox("ispe", Bytes.zeros(8)), 20_000))
                 return heif(
                     brand,
                     items(1, type: "hvc1") ++ locations(1, length: 12) ++ Bytes.box("iprp", many) ++ grid(1, 1, 64, 64))
             },
-            HostileFile("deep.\(brand)", large) { _ in
+            HostileFile("deep.\(brand)", unusable) { _ in
                 let levels = (0..<10_000).flatMap { Bytes.bigEndian(80_000 - $0 * 8, 4) ++ Bytes.text("iprp") }
                 return heif(brand, levels)
             },

@@ -48,7 +48,6 @@ final class AWSProfileReader: Sendable {
 
     private static func path(_ written: String, _ environment: [String: String]) -> String {
         guard written.hasPrefix("~/"), let home = environment.value("HOME") else { return written }
-        // Bounded: string concatenation.
         return home + written.dropFirst()
     }
 }

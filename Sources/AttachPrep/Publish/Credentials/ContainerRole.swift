@@ -53,7 +53,7 @@ struct ContainerRole: Sendable, Hashable {
         var token = environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN")
         if let file = environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
             // Editors and `echo` end a file with a line break, which does not count for the limit.
-            let bytesMax = Limits.containerTokenBytesMax + 2  // Bounded: a constant.
+            let bytesMax = Limits.containerTokenBytesMax + 2
             let text: String
             do { text = try SmallFile.text(of: file, bytesMax: bytesMax) } catch {
                 throw invalid("the token file \(file) \(error.reason(bytesMax: Limits.containerTokenBytesMax))")

@@ -8,7 +8,6 @@ import SafeArithmetic
 struct ColorMatrix {
     /// Bits of a linear light value.
     static let lightBits = 14
-    // Bounded: a constant.
     static let lightMax = (1 << lightBits) - 1
     /// Fractional bits of the factors below.
     static let bits = 16
@@ -24,12 +23,7 @@ struct ColorMatrix {
     /// Contributions of chroma: Cr to red, Cb and Cr to green, Cb to blue.
     private let chroma: [Int32]
 
-    // Bounded throughout: floating point; curves go from 0 to 1 (`MatrixProfile`), weights are those of
-    // `LumaCoefficients`, and the mix is limited to -4...4. Both planes are in memory, the part as large as the full
-    // one or half of it, rounded up.
-
     /// Without a profile the primaries are not changed.
-    // Bounded throughout: one of 0 to 1 times 255, and weights of 0 to 1 times 2^bits; both fit 32 bits.
     init(from weights: LumaCoefficients, profile: MatrixProfile?) {
         let curve = (0...255).map { Self.linear(Double($0) / 255) }
         let curves = profile?.curves ?? [curve, curve, curve]
@@ -141,7 +135,6 @@ struct ColorMatrix {
         _ luma: UnsafeMutableBufferPointer<UInt8>, width: Int, rows: Range<Int>, columns: Range<Int>,
         blue: inout UInt8, red: inout UInt8
     ) {
-        // Bounded throughout: samples of 8 bits and indexes that are brought into their table.
         let (cb, cr) = (Int32(blue) &- 128, Int32(red) &- 128)
         let half = Int32(1) << Int32(ColorMatrix.bits - 1)
         let (one, entries) = (Int32(ColorMatrix.bits), 256 + 2 * ColorMatrix.reach)
@@ -174,7 +167,6 @@ struct ColorMatrix {
 
     /// The mean chroma of `count` pixels, from a sum with 16 fractional bits.
     private static func chroma(_ sum: Int32, of count: Int32) -> UInt8 {
-        // Bounded: a block has pixels.
         let mean = count == 4 ? sum >> 2 : sum / count
         return UInt8(truncatingIfNeeded: max(0, min(255, ((mean &+ 32_768) >> 16) &+ 128)))
     }

@@ -23,7 +23,6 @@ package struct DecodedFrame: Sendable {
         width: Int, height: Int, bands: Int, bytes: [UInt8], orientation: Orientation = .upright,
         sampleAspectRatio: Double = 1, time: Double? = nil, isExact: Bool = true
     ) {
-        // Bounded: decoders have the bytes in memory.
         precondition(bytes.count == width * height * bands, "expected width x height x bands bytes")
         self.width = width
         self.height = height

@@ -12,9 +12,6 @@ final class PlanarCanvas {
     private var components: [[UInt8]]
     let coding: Frame.Coding
 
-    // Bounded throughout: `ImageLimits` have been checked, a chroma sample covers one or two luma samples
-    // (`PixelFormat.chroma`), and a tile's first sample lies on the canvas where it has columns and rows there.
-
     /// 2 for half of the size.
     private let divisor: Int
 
