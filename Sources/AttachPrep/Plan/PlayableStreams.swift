@@ -58,8 +58,8 @@ package enum PlayableStreams {
     /// The audio codecs of a type.
     static func audio(in type: AttachmentType) -> Set<String> {
         switch type {
-        case .mpeg4, .mpeg4Audio: ["aac", "alac", "mp3", "ac3"]
-        case .mp3: ["mp3"]
+        case .mpeg4, .mpeg4Audio: ["aac", "alac", "mp3", "mp3float", "ac3"]
+        case .mp3: ["mp3", "mp3float"]
         // Core Audio also decodes GSM and the ADPCM of IMA and Microsoft.
         case .wave: wavePCM.union(["gsm_ms", "adpcm_ima_wav", "adpcm_ms"])
         case .aiff: ["pcm_s8", "pcm_s16be", "pcm_s24be", "pcm_s32be"]

@@ -76,7 +76,7 @@ struct RenditionPlanner {
 
     private func copiesAudioTrack(as format: AudioRendition.Format, within limit: Int) -> Bool {
         guard media.damage == nil, audioBytes <= limit, let stream = media.audio.first else { return false }
-        let codecs: Set<String> = format == .m4a ? ["aac", "alac"] : ["mp3"]
+        let codecs: Set<String> = format == .m4a ? ["aac", "alac"] : ["mp3", "mp3float"]
         return codecs.contains(stream.codec) && PlayableStreams.plays(stream, in: format == .m4a ? .mpeg4Audio : .mp3)
             && !(isDisplay && exceedsDisplayBitRate(bits: bits))
     }

@@ -11,12 +11,13 @@ final class AudioValidator {
     private var oldest = 0
     private var taken = 0
     private var failures = 0
-    private let isPCM: Bool
+    /// Whether the last packet may end inside a sample: `WaveParser` checks the length.
+    private let mayEndInside: Bool
 
     init(_ stream: StreamDescription, of demuxer: Demuxer) throws {
         decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: 1)
         frame = try Frame()
-        isPCM = stream.codec.hasPrefix("pcm_")
+        mayEndInside = demuxer.name == "wav" && stream.codec.hasPrefix("pcm_")
     }
 
     /// Whether the next packet is decoded; later ones are only kept.
@@ -59,7 +60,7 @@ final class AudioValidator {
             return true
         } catch {
             // A recorder that was stopped leaves a part of a sample after whole ones.
-            return isPCM && isBegun
+            return mayEndInside && isBegun
         }
     }
 }

@@ -63,8 +63,8 @@ final class PacketInspection {
                     expecting: expected?.expectedTime(in: movie, video))
             }
         }
-        let heard = Set(movie.audio.map(\.index))
-        for track in tracks where heard.contains(track.stream.index) && track.stream.isDecodable {
+        let playable = Set(movie.audio.map(\.index))
+        for track in tracks where playable.contains(track.stream.index) && track.stream.isDecodable {
             track.audioValidator = try? AudioValidator(track.stream, of: movie.demuxer)
         }
     }

@@ -33,7 +33,7 @@ struct TrackSelectionTests {
         let file = try pair(
             name, first: "color=red:s=64x64:r=25:d=5", "-disposition:v:0 0 -disposition:v:1 default")
         #expect(try inspect(file).width == 320)
-        #expect(try frame(file, at: 2).number == 50)
+        #expect(try [50, 51].contains(frame(file, at: 2.05).number))
         let movie = try RenderedMovie(file, format: name.hasSuffix("mkv") ? .matroska : .mpeg4, copies: true)
         #expect(try movie.times().count == 125)
         #expect(movie.media.warnings.contains { $0.code == .mediaLost } == name.hasSuffix("mkv"))
@@ -44,7 +44,7 @@ struct TrackSelectionTests {
         let file = try pair("cover.mkv", first: "color=red:s=64x64:r=25:d=0.04", "-c:v:0 mjpeg \(flags)")
         let media = try inspect(file)
         #expect(media.width == 320)
-        #expect(abs((media.video?.lastFrameTime ?? 0) - 4.96) < 0.01)
+        #expect(abs((media.video?.lastFrameTime ?? 0) - 4.96) < 0.05)
         let movie = try RenderedMovie(file, format: .matroska, copies: true)
         #expect(try movie.times().count == 125)
         #expect(movie.media.warnings == [])
