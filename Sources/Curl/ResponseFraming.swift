@@ -46,7 +46,6 @@ struct ResponseFraming {
         guard words.count >= 2, words[0].starts(with: Array("HTTP/".utf8)), words[1].count == 3 else { return }
         isHTTP2 = words[0].elementsEqual("HTTP/2".utf8)
         isHTTP11 = words[0].elementsEqual("HTTP/1.1".utf8)
-        // Bounded: three digits, parsed into an optional.
         status = Int(String(decoding: words[1], as: UTF8.self))
     }
 

@@ -296,6 +296,7 @@ extension Frame {
     /// Multiplies each float sample by `gain` of its index in the frame.
     package func scaleFloats(_ gain: (Int) -> Float) throws(LibAVError) {
         unsafe try eachPlane { samples in
+            // Bounded: floating point.
             for index in samples.indices { unsafe samples[index] *= gain(index) }
         }
     }

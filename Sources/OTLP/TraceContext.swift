@@ -70,7 +70,6 @@ extension TraceContext {
     /// `00-` trace id `-` span id `-` flags.
     private static let parentBytes = 55
 
-    // Bounded throughout: at most 16 digits.
     /// Nil for anything but lowercase hexadecimal digits, at most 16.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
@@ -86,7 +85,7 @@ extension TraceContext {
 
     fileprivate static func hexadecimal(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits  // Bounded: at most 16 digits.
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 }
 
@@ -106,8 +105,7 @@ enum TraceState {
         }
         var (kept, bytes) = ("", 0)
         for entry in entries {
-            bytes += entry.utf8.count + 1  // Bounded: the length of a header.
-            // Bounded: a constant, and text.
+            bytes += entry.utf8.count + 1
             guard bytes <= bytesMax + 1 else { break }
             kept += kept.isEmpty ? entry : ",\(entry)"
         }

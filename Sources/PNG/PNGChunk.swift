@@ -10,6 +10,7 @@ package enum PNGChunk {
 
     /// A chunk: length, type, content and checksum.
     package static func bytes(_ type: String, _ content: [UInt8]) -> [UInt8] {
+        // Bounded throughout: array concatenation.
         let checked = Array(type.utf8) + content
         return bigEndian(content.count) + checked + bigEndian(Int(clamping: checksum(checked[...])))
     }

@@ -35,10 +35,8 @@ public enum Timestamp {
         guard !text.hasSuffix("Z") else { return 0 }
         let offset = Array(text.suffix(6))
         guard offset.count == 6, offset[3] == ":", offset[0] == "+" || offset[0] == "-",
-            // Bounded: two digits, into optionals.
             let hours = UInt(String(offset[1...2])), let minutes = UInt(String(offset[4...5])), hours < 24, minutes < 60
         else { return nil }
-        // Bounded: below a day.
         return (offset[0] == "-" ? -1 : 1) * Double(hours * 3600 + minutes * 60)
     }
 }

@@ -23,7 +23,6 @@ public struct ReceiptToken: Sendable, Hashable {
     ///
     /// - Throws: `request.unauthorized` for a token that was not signed with this key.
     public static func dispatch(of text: String, key: ReceiptKey) throws(AttachPrepError) -> DispatchID {
-        // Bounded: constants.
         let bytes = UnpaddedBase64.bytes(text, count: contentCount + signatureCount)
         guard let bytes, bytes[0] == version else { throw invalidTokenError }
         let content = Array(bytes[..<contentCount])

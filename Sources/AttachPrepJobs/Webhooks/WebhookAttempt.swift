@@ -111,7 +111,7 @@ package struct WebhookSchedule: Sendable, Hashable {
     package func delay(afterTries tries: Int, retryAfter: Duration?, chance: Double) -> Double? {
         guard stepsSeconds.indices.contains(tries) else { return nil }
         let own = stepsSeconds[tries] * (1 + Self.jitter * chance)
-        let longest = stepsSeconds[min(tries + 1, stepsSeconds.count - 1)]  // Bounded: an index into the schedule.
+        let longest = stepsSeconds[min(tries + 1, stepsSeconds.count - 1)]
         let requested = retryAfter.map { $0 / .seconds(1) } ?? 0
         return max(own, min(requested, longest))
     }

@@ -59,6 +59,7 @@ final class APNGDecoder: AnimationDecoder {
     // MARK: Wrapping a frame as PNG
 
     private func file(of frame: APNGParser.Frame) throws -> [UInt8] {
+        // Bounded throughout: array concatenation.
         let size = PNGChunk.bigEndian(frame.width) + PNGChunk.bigEndian(frame.height)
         var file = PNGChunk.signature + PNGChunk.bytes("IHDR", size + parser.headerRest) + parser.shared
         for range in frame.data { file += PNGChunk.bytes("IDAT", try window.run(range)) }
@@ -202,6 +203,7 @@ extension ByteWindow {
         guard range.lowerBound >= 0, range.upperBound <= size else { throw cut }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(range.count)
+        // Bounded: array concatenation.
         try forEachPart(of: range) { bytes += $0 }
         return bytes
     }

@@ -311,7 +311,8 @@ struct AudioPaceMonitor {
 
     private mutating func measured(_ done: Double, left: Double) -> Double? {
         let now = clock.secondsSpent
-        if now - window.time >= Self.windowSeconds || pace == nil && left <= Self.windowSeconds {
+        let isDue = now - window.time >= Self.windowSeconds || pace == nil && left <= Self.windowSeconds
+        if isDue, done > window.done {
             pace = (done - window.done) / max(now - window.time, 0.001)
             window = (done, now)
         }

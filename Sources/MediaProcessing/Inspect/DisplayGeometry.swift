@@ -44,7 +44,6 @@ package func orientation(ofDisplayMatrix matrix: [Int32]?) -> Orientation {
         Int64(clamping: matrix[0]), Int64(clamping: matrix[1]), Int64(clamping: matrix[3]), Int64(clamping: matrix[4])
     )
     if a == 0, b == 0, c == 0, d == 0 { return .upright }
-    // Bounded: 32 bits each.
     if abs(a) + abs(d) >= abs(b) + abs(c) {
         return switch (a < 0, d < 0) {
         case (false, false): .upright

@@ -92,6 +92,9 @@ struct MatrixProfile {
     private struct Reader {
         let bytes: [UInt8]
 
+        // Bounded throughout: tags lie in the profile (`ICCProfile.tags`), and what is read lies in its tag, as `type`
+        // and each count check. Numbers have four bytes; the rest is floating point.
+
         func column(_ tag: Range<Int>) -> [Double]? {
             guard type(tag) == "XYZ ", tag.count >= 20 else { return nil }
             return (0..<3).map { fixed(tag.lowerBound + 8 + $0 * 4) }

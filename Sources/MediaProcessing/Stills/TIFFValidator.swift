@@ -77,8 +77,8 @@ package struct TIFFValidator {
             }
             return try number(at: entry.offset + index * entry.valueBytes, bytes: entry.valueBytes)
         }
-        // RGB, CMYK, YCbCr and Lab; gray and palettes have one.
-        let colors = [2: 3, 5: 4, 6: 3, 8: 3][try value(262) ?? 1] ?? 1
+        // RGB, a palette, CMYK, YCbCr and Lab; gray has one. libvips makes colors of a palette's sample.
+        let colors = [2: 3, 3: 0, 5: 4, 6: 3, 8: 3][try value(262) ?? 1] ?? 1
         let extras = tags.first { $0.tag == 338 }?.count ?? 0
         let kinds = try (0..<min(extras, Self.extrasMax)).map { try value(338, $0) ?? 0 }
         return TIFFPage(
@@ -134,7 +134,7 @@ package struct TIFFValidator {
 /// A page of a TIFF: the first that is neither a reduced image nor a mask.
 package struct TIFFPage: Sendable, Hashable {
     package let number: Int
-    /// Samples of a pixel that are colors, which come first.
+    /// Samples of a pixel that are colors, which come first; 0 for a palette.
     package let colors: Int
     /// The index of the sample that is declared as alpha; others beside the colors have no meaning.
     package let alpha: Int?

@@ -106,7 +106,9 @@ import Testing
         ),
         (
             "interlaced rows are reordered",
-            [.init(indices: "112233", width: 2, height: 3, isInterlaced: true)], ["rr-/bb-"]
+            [
+                .init(indices: "111111"), .init(indices: "112233", width: 2, height: 3, isInterlaced: true),
+            ], ["rrr/rrr", "rrr/bbr"]
         ),
     ]
 

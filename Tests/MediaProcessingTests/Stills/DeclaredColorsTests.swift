@@ -183,7 +183,7 @@ import Testing
         let source = try source ?? StillFixture.converted("plain.png", ["-strip", "-define", "png:exclude-chunks=all"])
         let stored = try TestImage(decoding: source)
         let file = try png(chunks, source)
-        // A crop is encoded anew; an attachment keeps the coded pixels and these chunks.
+        // A crop is encoded again; an attachment keeps the coded pixels and these chunks.
         let whole = try ClippingRect(x: 0, y: 0, width: 1, height: 1)
         let crop = try RenderedStill(file, format: .png, crop: whole, side: 800).image(.crop)
         let thumbnail = try RenderedStill(file, format: .png, side: 800).image(.thumbnail)

@@ -152,8 +152,8 @@ struct ImageRendererTests {
         #expect(SampleMotif.frameNumber(in: try still.image(.thumbnail)) == number)
     }
 
-    @Test(arguments: [(640, 480, 300, 225), (100, 100, 100, 100), (0, 0, 300, 225)])
-    func `A GIF is drawn on its declared canvas`(
+    @Test(arguments: [(640, 480, 300, 225), (100, 100, 300, 225), (0, 0, 300, 225)])
+    func `A GIF is drawn on its declared canvas unless its first frame is larger`(
         width: Int, height: Int, shownWidth: Int, shownHeight: Int
     ) throws {
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: StillFixture.sample("counter.gif"))))
