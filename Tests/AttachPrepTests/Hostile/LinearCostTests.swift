@@ -9,7 +9,7 @@ import Testing
 @testable import AttachPrepModel
 
 /// Doubling what a server, a file, a caller or a media process sends at most doubles the cost, whatever its shape.
-@Suite struct LinearCostTests {
+@Suite(.enabled(if: LinearCost.isCompared)) struct LinearCostTests {
     // MARK: Response heads
 
     private static let headers = [
