@@ -14,7 +14,9 @@ public struct MovieTime: Codable, Sendable, Hashable {
 
     /// Creates a time, rounded up to the next tick so that it never falls before the intended frame.
     ///
-    /// - Parameter end: Duration of the movie in seconds, which a time before it is not rounded up to; nil if unknown.
+    /// - Parameters:
+    ///   - seconds: The time from the beginning.
+    ///   - end: Duration of the movie in seconds, which a time before it is not rounded up to; nil if unknown.
     public init(seconds: Double, before end: Double? = nil) {
         timescale = Limits.movieTimescale
         // Binary rounding error must not add a tick: 1.1 s is computed as 660.0000000000001 ticks.
