@@ -237,9 +237,9 @@ struct BitRateBracket: Sendable, Hashable {
 /// it.
 struct AudioPaceMonitor {
     enum Decision: Hashable {
-        /// Nothing was measured.
+        /// Nothing changes, or nothing was measured.
         case asBefore
-        /// The audio is encoded to its end, as far as is known now.
+        /// The audio is encoded to its end after all; an earlier end is taken back.
         case whole
         /// The audio ends at this time in seconds.
         case end(Double)
@@ -291,22 +291,22 @@ struct AudioPaceMonitor {
         guard let pace = measured(done, left: left) else { return .asBefore }
         // A fade-out that can be heard is not taken back.
         if let end, done > end - Limits.audioFadeSeconds, left > 0 { return .asBefore }
-        if wanted - done <= pace * left {
-            end = nil
-            return .whole
-        }
-        if !isQuick { return mustRestart(pace, left) ? .restart : .whole }
+        if wanted - done <= pace * left { return takeBackEnd() }
+        if !isQuick { return mustRestart(pace, left) ? .restart : takeBackEnd() }
         let planned = done + max(0, left) * pace * Self.planShare
         // The next check has to be early enough for the fade-out.
-        guard planned - done <= Limits.audioFadeSeconds + 2 * Self.stepSeconds else {
-            end = nil
-            return .whole
-        }
+        guard planned - done <= Limits.audioFadeSeconds + 2 * Self.stepSeconds else { return takeBackEnd() }
         if planned < min(wanted, Limits.audioCutSecondsMin) {
             throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the audio was encoded.")
         }
         end = planned
         return .end(planned)
+    }
+
+    /// Only an end that was set is taken back: setting the end of the pass again would restart its fade-out.
+    private mutating func takeBackEnd() -> Decision {
+        defer { end = nil }
+        return end == nil ? .asBefore : .whole
     }
 
     private mutating func measured(_ done: Double, left: Double) -> Double? {

@@ -128,6 +128,6 @@ import Testing
     }
 
     @Test func `A short source is delivered completely`() throws {
-        #expect(try course(of: 0.4, within: 0.1) { _ in 1 }.end == nil)
+        #expect(try course(of: 0.4, within: 0.5) { _ in 1 }.end == nil)
     }
 }
