@@ -105,6 +105,7 @@ let package = Package(
         .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
         .systemLibrary(name: "CNATS", providers: [.apt(["libnats-dev"])]),
+        cLibrary("CPostgres", pkgConfig: "libpq", package: "libpq-dev"),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CDeflate", providers: [.apt(["libdeflate-dev"])]),
         cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
@@ -171,6 +172,20 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]),
+        // The job store, and the two databases that hold it.
+        module(
+            "SQLStore",
+            [
+                "AttachPrepJobs", "AttachPrep", "FileIO", "Linux", "SafeArithmetic",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        module(
+            "PostgresDatabase",
+            [
+                "CPostgres", "SQLStore", "AttachPrepModel", "RichPush", "SafeArithmetic",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // The queue's two drivers.
         module(
@@ -276,6 +291,7 @@ let package = Package(
         specification("WebPTests", ["WebP"]),
         specification("CurlTests", ["Curl"]),
         specification("NATSTests", ["NATS"]),
+        specification("PostgresDatabaseTests", ["PostgresDatabase", "SQLStore"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification(
             "OTLPTests",

@@ -1,0 +1,6 @@
+import PostgresDatabase
+import Testing
+
+@Test func `libpq tells its version`() {
+    #expect(PostgresLibrary.version.hasPrefix("1"))
+}
