@@ -71,8 +71,9 @@ let package = Package(
         .library(name: "MediaProcessing", targets: ["MediaProcessing"]),
         .library(name: "AttachPrep", targets: ["AttachPrep"]),
         .library(name: "AttachPrepJobs", targets: ["AttachPrepJobs"]),
-        .library(name: "SQLiteQueue", targets: ["SQLiteQueue"]),
-        .library(name: "JetStreamQueue", targets: ["JetStreamQueue"]),
+        .library(name: "SQLStore", targets: ["SQLStore"]),
+        .library(name: "SQLiteDatabase", targets: ["SQLiteDatabase"]),
+        .library(name: "PostgresDatabase", targets: ["PostgresDatabase"]),
         .library(name: "AttachPrepService", targets: ["AttachPrepService"]),
         .executable(name: "attachprep", targets: ["AttachPrepCommand"]),
         .executable(name: "attachprep-media", targets: ["AttachPrepMedia"]),
@@ -104,7 +105,6 @@ let package = Package(
         .systemLibrary(name: "CSPNG", providers: [.apt(["libspng-dev"])]),
         .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
-        .systemLibrary(name: "CNATS", providers: [.apt(["libnats-dev"])]),
         cLibrary("CPostgres", pkgConfig: "libpq", package: "libpq-dev"),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CDeflate", providers: [.apt(["libdeflate-dev"])]),
@@ -127,7 +127,6 @@ let package = Package(
         module("Zlib", ["CZlib", "SafeArithmetic"]),
         module("Deflate", ["CDeflate", "SafeArithmetic"]),
         module("Curl", ["CCurl", "FileIO", "Linux", "SafeArithmetic"]),
-        module("NATS", ["CNATS", "SafeArithmetic"]),
         module("Linux", ["CLinux", "FileIO", "SafeArithmetic"]),
 
         module("FileIO"),
@@ -184,23 +183,13 @@ let package = Package(
         module(
             "PostgresDatabase",
             [
-                "CPostgres", "SQLStore", "AttachPrepModel", "RichPush", "SafeArithmetic",
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-        // The queue's two drivers.
-        module(
-            "SQLiteQueue",
-            [
-                "AttachPrepJobs", "AttachPrep", "Linux", "SafeArithmetic",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "CPostgres", "SQLStore", "AttachPrep", "AttachPrepModel", "Linux", "RichPush", "SafeArithmetic",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         module(
-            "JetStreamQueue",
+            "SQLiteDatabase",
             [
-                "SQLiteQueue", "AttachPrepJobs", "AttachPrep", "NATS", "FileIO", "SafeArithmetic",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "SQLStore", "AttachPrepJobs", "AttachPrep", "SafeArithmetic",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -212,7 +201,7 @@ let package = Package(
         module(
             "AttachPrepService",
             [
-                "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "OTLP", "FileIO", "Linux",
+                "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "OTLP", "FileIO", "Linux",
                 "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -233,7 +222,8 @@ let package = Package(
         .executableTarget(
             name: "AttachPrepCommand",
             dependencies: [
-                "AttachPrepPages", "AttachPrepService", "SQLiteQueue", "JetStreamQueue", "FileIO", "SafeArithmetic",
+                "AttachPrepPages", "AttachPrepService", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "FileIO",
+                "SafeArithmetic",
                 "CBuild",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -246,7 +236,7 @@ let package = Package(
             path: "Benchmarks/RoundTrip", swiftSettings: strict),
         .executableTarget(
             name: "QueueRate",
-            dependencies: ["AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrep", "NATS", "RichPush"],
+            dependencies: ["AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrep", "RichPush"],
             path: "Benchmarks/QueueRate", swiftSettings: strict),
 
         // Phones on slow networks, for the benchmarks.
@@ -290,8 +280,11 @@ let package = Package(
         specification("PNGTests", ["PNG"]),
         specification("WebPTests", ["WebP"]),
         specification("CurlTests", ["Curl"]),
-        specification("NATSTests", ["NATS"]),
-        specification("PostgresDatabaseTests", ["PostgresDatabase", "SQLStore"]),
+        specification(
+            "PostgresDatabaseTests",
+            [
+                "PostgresDatabase", "SQLStore", "AttachPrepModel", .product(name: "Logging", package: "swift-log"),
+            ]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification(
             "OTLPTests",
@@ -304,7 +297,7 @@ let package = Package(
         specification(
             "AttachPrepJobsTests",
             [
-                "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "MediaProcessing", "NATS",
+                "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "MediaProcessing",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -320,7 +313,7 @@ let package = Package(
         specification(
             "WorkerTests",
             [
-                "AttachPrepCommand", "AttachPrepJobs", "AttachPrepService", "SQLiteQueue", "AttachPrepMedia",
+                "AttachPrepCommand", "AttachPrepJobs", "AttachPrepService", "SQLStore", "SQLiteDatabase", "AttachPrepMedia",
                 "RichPush",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -350,7 +343,6 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
     ("MessageFuzz", ["AttachPrep", "MediaEngine"]),
     ("PayloadFuzz", ["RichPush", "PushPayload"]),
     ("PublishFuzz", ["AttachPrep"]),
-    ("QueueFuzz", ["AttachPrepJobs", "JetStreamQueue", "NATS"]),
     ("MovieParserFuzz", ["LibAV", "ParserSupport"]),
     ("AudioParserFuzz", ["ParserSupport"]),
     ("ImageParserFuzz", ["ParserSupport", "JPEG", "PNG", "WebP"]),
@@ -363,13 +355,6 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
         [
             "AttachPrep", "AttachPrepJobs", "Curl", "PeerSupport", "RichPush",
             .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
-        ]
-    ),
-    (
-        "NATSFuzz",
-        [
-            "AttachPrep", "AttachPrepJobs", "JetStreamQueue", "NATS", "RichPush",
-            .product(name: "Logging", package: "swift-log"),
         ]
     ),
     ("MediaProcessFuzz", ["AttachPrep", "Linux", "MediaEngine", "RichPush"]),

@@ -1,7 +1,8 @@
 import AttachPrep
 import AttachPrepJobs
 import RichPush
-import SQLiteQueue
+import SQLStore
+import SQLiteDatabase
 
 /// Measures throughput: concurrent callers that repeatedly enqueue a job, claim one and finish it.
 struct RateMeasurement {
@@ -40,7 +41,7 @@ struct BacklogMeasurement {
     private static let calls = 1_000
     private static let batch = 1_000
 
-    let store: SQLiteStore
+    let store: SQLJobStore
     let backlog: Int
 
     /// - Returns: One line per kind of call.
@@ -82,7 +83,7 @@ struct BacklogMeasurement {
         }
     }
 
-    private static func claim(_ store: SQLiteStore) async throws {
+    private static func claim(_ store: SQLJobStore) async throws {
         let claimed = try await store.claim(1, by: "measurement", lease: .seconds(600), hostLimit: 16)
         precondition(claimed.count == 1, "The queue must contain enough jobs.")
     }

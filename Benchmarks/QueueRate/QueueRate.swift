@@ -1,17 +1,19 @@
 import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
+import FoundationEssentials
 import Glibc
-import JetStreamQueue
-import NATS
+import Logging
+import PostgresDatabase
 import RichPush
-import SQLiteQueue
+import SQLStore
+import SQLiteDatabase
 
 /// Measures the queue alone: jobs per second through enqueue, claim and finish, and the latency of calls in a long
 /// queue.
 ///
 /// `QueueRate FOLDER` creates the folder; delete it afterwards. The rate of `always` depends on its disk.
-/// `QueueRate FOLDER nats://HOST:PORT,…` measures the queue on NATS servers instead; its data stays on the servers.
+/// `QueueRate FOLDER postgres://…` measures a PostgreSQL database instead, in schemas of its own that stay there.
 @main
 struct QueueRate {
     /// Enough jobs that startup time does not matter.
@@ -23,12 +25,12 @@ struct QueueRate {
 
     static func main() async throws {
         guard (2...3).contains(CommandLine.arguments.count) else {
-            print("QueueRate FOLDER [SERVERS]")
+            print("QueueRate FOLDER [URL]")
             exit(2)
         }
         let folder = CommandLine.arguments[1]
         if CommandLine.arguments.count == 3 {
-            return try await measure(servers: CommandLine.arguments[2], folder)
+            return try await measure(url: CommandLine.arguments[2])
         }
         for durability in StoreDurability.allCases {
             let store = try await open("\(folder)/\(durability.rawValue)", durability)
@@ -50,34 +52,34 @@ struct QueueRate {
         }
     }
 
-    private static func measure(servers: String, _ folder: String) async throws {
-        let settings = NATSSettings(servers: servers.split(separator: ",").map(String.init))
+    private static func measure(url: String) async throws {
         for callers in [callers, manyCallers] {
-            let queue = try await open(settings, prefix: "rate\(callers)", folder)
+            let store = try await open(url, schema: "rate\(callers)")
             let before = clock()
-            let rate = try await RateMeasurement(store: queue, jobs: jobs, callers: callers).run()
+            let rate = try await RateMeasurement(store: store, jobs: jobs, callers: callers).run()
             let microseconds = (clock() - before) / max(1, rate.ended)
             printLine(
-                "\(servers): \(rate.perSecond) jobs/s (enqueue one, claim one, finish; \(callers) concurrent "
+                "PostgreSQL: \(rate.perSecond) jobs/s (enqueue one, claim one, finish; \(callers) concurrent "
                     + "callers, 1,000 hosts), \(microseconds) µs of CPU time per job in this "
                     + "process; \(rate.ended) jobs finished")
-            await queue.close()
+            await store.close()
+        }
+        for backlog in backlogs {
+            let store = try await open(url, schema: "backlog\(backlog)")
+            printLine("\(backlog) jobs queued:")
+            for line in try await BacklogMeasurement(store: store, backlog: backlog).run() { printLine("  \(line)") }
+            await store.close()
         }
     }
 
-    /// Opens the queue, retrying until newly started servers have elected a leader.
-    private static func open(
-        _ settings: NATSSettings, prefix: String, _ folder: String
-    ) async throws -> NATSJobQueue {
-        let end = ContinuousClock.now + .seconds(60)
-        while true {
-            do {
-                return try await NATSJobQueue.open(
-                    QueueServers(settings, prefix: prefix), folder: "\(folder)/\(prefix)", feed: JobFeed())
-            } catch let error as AttachPrepError {
-                guard error.isRetryable, ContinuousClock.now < end else { throw error }
-            }
-        }
+    private static func open(_ url: String, schema: String) async throws -> SQLJobStore {
+        let database = try await PostgresDatabase.open(
+            try PostgresAddress(url), schema: try PostgresSchema(schema), logger: Logger(label: "rate"))
+        try await database.ensureSchema()
+        try await StoreSchema.migrate(database)
+        return try await SQLJobStore.open(
+            database, seal: try SecretSeal("k:\(String(repeating: "A", count: 43))="), files: nil,
+            uploads: NoUploads(), feed: JobFeed())
     }
 
     /// Prints a line and flushes it, so that it appears immediately in a redirected file, too.
@@ -86,7 +88,7 @@ struct QueueRate {
         fflush(nil)
     }
 
-    private static func open(_ folder: String, _ durability: StoreDurability) async throws -> SQLiteStore {
+    private static func open(_ folder: String, _ durability: StoreDurability) async throws -> SQLJobStore {
         try await SQLiteStore.open(folder: folder, durability: durability, role: .service, feed: JobFeed())
     }
 }
@@ -113,4 +115,15 @@ extension Manifest {
         manifest.reasons = ["image/webp is not an attachable type"]
         return manifest
     }()
+}
+
+/// The measurement has no uploads.
+private struct NoUploads: UploadBytes {
+    func path(_ id: MediaID) -> String { "" }
+    func begin(_ id: MediaID) -> String { "" }
+    func store(_ id: MediaID, from path: String, bytes: Int, sha256: String) {}
+    func discard(_ path: String) {}
+    func fetch(_ upload: Upload) -> String { "" }
+    func remove(_ ids: [String]) -> [RemovedFile] { [] }
+    func sweepCopies(at date: Date) -> [RemovedFile] { [] }
 }

@@ -4,7 +4,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
-import JetStreamQueue
+import PostgresDatabase
 import Logging
 import MediaEngine
 import RichPush
@@ -18,24 +18,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Results") var report: ReportOptionGroup
     @OptionGroup(title: "Publish") var publish: PublishOptionGroup
-    @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
-
-    @Option(
-        help: ArgumentHelp(
-            "Port of the NATS servers' monitoring endpoints, which report when jobs are flushed to disk.",
-            valueName: "port"))
-    var queueMonitoringPort = QueueDiagnostics.monitoringPort
-
-    func validate() throws {
-        guard 1...65_535 ~= queueMonitoringPort else {
-            throw ValidationError("--queue-monitoring-port must be 1 to 65535.")
-        }
-    }
+    @OptionGroup(title: "Queue in PostgreSQL") var queue: QueueOptionGroup
 
     func run() async throws {
         let diagnostics = await Diagnostics.run(
-            publishing: try publish.target(), queue: try queue.servers(), monitoringPort: queueMonitoringPort,
-            verbose: report.verbose)
+            publishing: try publish.target(), queue: try queue.database(), verbose: report.verbose)
         switch report.format {
         case .json: StandardStreams.result((try? JSONEncoder.singleLine.text(diagnostics)) ?? "")
         case .text: StandardStreams.result(diagnostics.lines)
@@ -53,7 +40,7 @@ struct Diagnostics: Codable, Sendable {
     let sandboxChecks: [SandboxCheckResult]
     /// Whether results can be published; nil without `--publish`.
     private(set) var publish: PublishTargetCheck?
-    /// The state of the queue's servers; nil without `--queue`.
+    /// The state of the queue's database; nil without `--queue`.
     private(set) var queue: QueueCheck?
     /// The problems found, each with its remedy.
     private(set) var faults: [String]
@@ -68,7 +55,7 @@ struct Diagnostics: Codable, Sendable {
 
     /// Starts a media process to list its libraries and formats, checks the sandbox, and probes bucket and queue.
     static func run(
-        publishing target: PublishDestination, queue servers: QueueServers?, monitoringPort: Int, verbose: Bool
+        publishing target: PublishDestination, queue: QueueDatabase?, verbose: Bool
     ) async -> Diagnostics {
         let logger = Logger.standardError(verbose ? .debug : .error)
         var diagnostics = await machine(logger)
@@ -77,8 +64,8 @@ struct Diagnostics: Codable, Sendable {
             diagnostics.publish = finding
             diagnostics.faults += finding.fault.map { [$0] } ?? []
         }
-        if let servers {
-            let finding = await QueueCheck(asking: servers, monitoringPort: monitoringPort, logger)
+        if let queue {
+            let finding = await QueueCheck(asking: queue, logger)
             diagnostics.queue = finding
             diagnostics.faults += finding.faults
         }
@@ -174,55 +161,3 @@ struct PublishTargetCheck: Codable, Sendable {
     }
 }
 
-struct QueueCheck: Codable, Sendable {
-    /// The state of the servers; nil if they could not be reached.
-    let examination: QueueDiagnostics?
-    /// The problems found, each with its remedy.
-    let faults: [String]
-
-    init(asking servers: QueueServers, monitoringPort: Int, _ logger: Logger) async {
-        do {
-            let examination = try await QueueDiagnostics(of: servers, monitoringPort: monitoringPort)
-            (self.examination, faults) = (examination, examination.faults)
-        } catch {
-            logger.debug("queue check failed", metadata: ["error": "\(error)"])
-            (examination, faults) = (nil, [Self.sentence(error)])
-        }
-    }
-
-    /// The error's message with the reason given by the servers, since the command writes no log.
-    private static func sentence(_ error: any Error) -> String {
-        guard let known = error as? AttachPrepError else { return "\(error)" }
-        let message = known.message.replacing("; see the log", with: "")
-        return known.detail.map { "\(message) [\($0)]" } ?? message
-    }
-
-    var lines: [StyledText] {
-        let head = StyledText.answer(examination?.isUsable ?? false) + "  keep jobs on the NATS servers"
-        guard let examination else { return [head] }
-        let time = StyledText(", round trip \(examination.roundTripMilliseconds) ms", .dim)
-        return [head + time] + examination.servers.map { StyledText(Self.line($0)) }
-            + examination.parts.map { StyledText(Self.line($0)) }
-            + examination.warnings.map { StyledText("warning: \($0)", .warning) }
-    }
-
-    private static func line(_ server: QueueDiagnostics.Server) -> String {
-        let name = "     \(TerminalText.column(server.address, 26))"
-        guard let version = server.version else { return "\(name) not reachable from this machine" }
-        let sync = server.diskSync.map {
-            $0.intervalSeconds == 0
-                ? ", flushes jobs to disk at once"
-                : ", flushes jobs to disk within \(Int(clamping: $0.intervalSeconds.rounded(.up))) s"
-        }
-        return "\(name) nats-server \(version)\(sync ?? "")"
-    }
-
-    private static func line(_ part: QueueDiagnostics.StreamSummary) -> String {
-        let name = "     \(TerminalText.column(part.name, 26))"
-        guard let messages = part.messages, let bytes = part.bytes, let replicas = part.replicas else {
-            return "\(name) created by the first process that starts"
-        }
-        let leader = part.leader.map { ", leader \($0)" } ?? ""
-        return "\(name) \(messages) messages, \(bytes) bytes, \(replicas) \(replicas == 1 ? "copy" : "copies")\(leader)"
-    }
-}

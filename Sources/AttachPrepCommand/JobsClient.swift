@@ -4,12 +4,12 @@ import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
-import JetStreamQueue
 import Logging
 import RichPush
-import SQLiteQueue
+import SQLStore
+import SQLiteDatabase
 
-/// Access to jobs: over HTTP, in a data folder, or on NATS servers.
+/// Access to jobs: over HTTP, or in a data folder.
 protocol JobsClient: Sendable {
     func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage
     func job(_ id: JobID) async throws -> Job
@@ -26,7 +26,7 @@ protocol JobsClient: Sendable {
     func close() async
 }
 
-/// Options that select a running service, NATS servers or a data folder.
+/// Options that select a running service or a data folder.
 struct JobsClientOptionGroup: ParsableArguments {
     @Option(help: "Output format: text or json.") var format = OutputFormat.text
     @OptionGroup var color: ColorOptionGroup
@@ -40,15 +40,11 @@ struct JobsClientOptionGroup: ParsableArguments {
     var tokenFile: String?
 
     @OptionGroup var state: StateOptionGroup
-    @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
 
     private func open() async throws -> any JobsClient {
         let environment = ProcessInfo.processInfo.environment
         do {
             if let url { return try HTTPJobsClient(url: url, token: try token()) }
-            if let servers = try queue.servers() {
-                return try await Self.opened { try await StoreJobsClient(servers: servers) }
-            }
             if let url = environment["ATTACHPREP_URL"] { return try HTTPJobsClient(url: url, token: try token()) }
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
@@ -166,20 +162,12 @@ struct JobsClientOptionGroup: ParsableArguments {
     }
 }
 
-/// Access to the jobs in a data folder, even while a service uses it, or on NATS servers.
+/// Access to the jobs in a data folder, even while a service uses it.
 struct StoreJobsClient: JobsClient {
-    private let store: any JobStore & StoreMaintenance
-    private let receipts: any ReceiptStore
-    private let directory: (any WorkerDirectory)?
+    private let store: SQLJobStore
 
     init(folder: String) async throws {
-        let store = try await SQLiteStore.open(folder: folder, role: .command, feed: JobFeed(), logger: .silent)
-        (self.store, receipts, directory) = (store, store, nil)
-    }
-
-    init(servers: QueueServers) async throws {
-        let queue = try await NATSJobQueue.open(servers, feed: JobFeed(), logger: .standardError(.error))
-        (store, receipts, directory) = (queue, UnsupportedReceiptStore(), queue)
+        store = try await SQLiteStore.open(folder: folder, role: .command, feed: JobFeed(), logger: .silent)
     }
 
     func close() async { await store.close() }
@@ -189,11 +177,8 @@ struct StoreJobsClient: JobsClient {
     }
 
     func workers() async throws -> [WorkerResponse] {
-        guard let directory else {
-            throw AttachPrepError(
-                .requestInvalid, "Workers are listed only by a running service; give its URL with --url.")
-        }
-        return try await directory.workers().map(WorkerResponse.init)
+        throw AttachPrepError(
+            .requestInvalid, "Workers are listed only by a running service; give its URL with --url.")
     }
 
     func job(_ id: JobID) async throws -> Job {
@@ -216,11 +201,11 @@ struct StoreJobsClient: JobsClient {
     func replay(_ filter: WebhookFilter) async throws -> Int { try await store.replayWebhooks(filter) }
 
     func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
-        try await receipts.campaigns(after: cursor, limit: limit)
+        try await store.campaigns(after: cursor, limit: limit)
     }
 
     func campaign(_ name: CampaignName) async throws -> Campaign {
-        guard let campaign = try await receipts.campaign(name) else {
+        guard let campaign = try await store.campaign(name) else {
             throw AttachPrepError(.requestNotFound, "No campaign named \(name).")
         }
         return campaign

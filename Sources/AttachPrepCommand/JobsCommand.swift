@@ -12,10 +12,9 @@ struct JobsCommand: ParsableCommand {
         commandName: "jobs",
         abstract: "List, show, retry, cancel and purge jobs, and list workers.",
         discussion: """
-            Uses a running service with --url, NATS servers with --queue, else the data folder, even while a service \
-            uses it. Jobs of status dead have failed until their retries were used up.
+            Uses a running service with --url, else the data folder, even while a service uses it. Jobs of status dead have failed until their retries were used up.
             """,
-        subcommands: [List.self, Show.self, Workers.self, Retry.self, Cancel.self, Purge.self])
+        subcommands: [List.self, Show.self, Workers.self, Retry.self, Cancel.self, Purge.self, Migrate.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -15,7 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
             and sends webhooks. Each option can be set as an environment variable or in the file of --config; options \
             take precedence over variables, and variables over the file. Tokens and webhook secrets are read from \
             files or from ATTACHPREP_TOKENS and ATTACHPREP_WEBHOOK_SECRETS. SIGTERM stops the service gracefully, \
-            SIGHUP reloads all these files. With --queue nats://host,host,host the queue is on NATS servers and files \
+            SIGHUP reloads all these files. With --queue postgres://user@host/database the queue is on NATS servers and files \
             go to a bucket (--publish), so that any number of attachprep serve and attachprep worker processes can \
             share the work.
             """)
@@ -30,8 +30,8 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Webhooks") var webhooks: WebhookOptionGroup
     @OptionGroup(title: "Files in a bucket") var bucket: BucketOptionGroup
     @OptionGroup(title: "Logging") var log: LogOptionGroup
-    @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
-    @OptionGroup(title: "Queue on NATS servers") var intake: IntakeOptionGroup
+    @OptionGroup(title: "Queue in PostgreSQL") var queue: QueueOptionGroup
+    @OptionGroup(title: "Queue in PostgreSQL") var intake: IntakeOptionGroup
 
     func run() async throws {
         let groups: [any SettingFlags] = [

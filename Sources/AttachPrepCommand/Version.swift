@@ -1,9 +1,9 @@
 import AttachPrep
 import CBuild
-import JetStreamQueue
 import Logging
 import MediaEngine
-import SQLiteQueue
+import PostgresDatabase
+import SQLiteDatabase
 
 /// The text of `--version`.
 enum Version {
@@ -19,7 +19,7 @@ enum Version {
         let lines =
             [
                 row("commit", commit), row("libcurl", DownloadLibrary.version),
-                row("sqlite", SQLiteLibrary.version ?? "not usable"), row("libnats", QueueServers.libraryVersion),
+                row("sqlite", SQLiteLibrary.version ?? "not usable"), row("libpq", PostgresLibrary.version),
             ] + (await mediaRows())
         return "\n" + lines.joined(separator: "\n")
     }

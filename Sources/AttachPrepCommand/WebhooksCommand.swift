@@ -11,8 +11,7 @@ struct WebhooksCommand: ParsableCommand {
         commandName: "webhooks",
         abstract: "List webhooks and send them again.",
         discussion: """
-            Uses a running service with --url, NATS servers with --queue, else the data folder, even while a service \
-            uses it.
+            Uses a running service with --url, else the data folder, even while a service uses it.
             """,
         subcommands: [List.self, Replay.self])
 

@@ -5,9 +5,9 @@ import AttachPrepService
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker",
-        abstract: "Process jobs from a queue on NATS servers.",
+        abstract: "Process jobs from a queue in PostgreSQL.",
         discussion: """
-            Processes jobs that attachprep serve accepted into --queue nats://host,host,host, publishes files to \
+            Processes jobs that attachprep serve accepted into --queue postgres://user@host/database, publishes files to \
             --publish s3://bucket/prefix and sends webhooks. Any number of workers can run; none keeps data on its \
             machine. Serves /healthz, /readyz and /metrics at --port (8081). Each option can be set as an environment \
             variable or in the file of --config; options take precedence over variables, and variables over the file. \
@@ -15,7 +15,7 @@ struct WorkerCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup(title: "Configuration") var file: ConfigurationOptionGroup
-    @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
+    @OptionGroup(title: "Queue in PostgreSQL") var queue: QueueOptionGroup
     @OptionGroup(title: "Files in a bucket") var bucket: BucketOptionGroup
     @OptionGroup(title: "Work") var work: WorkOptionGroup
     @OptionGroup(title: "Downloads") var download: DownloadOptionGroup

@@ -5,7 +5,8 @@ import ServiceLifecycle
 import TestSupport
 
 @testable import AttachPrepService
-@testable import SQLiteQueue
+@testable import SQLStore
+@testable import SQLiteDatabase
 
 /// A service that listens on its own port, with a store in memory.
 final class LiveService: Sendable {
@@ -35,7 +36,7 @@ final class LiveService: Sendable {
         store = MemoryStore(folder: folder.path, feed: feed)
         self.token = token
         let receipts =
-            if let store = other as? SQLiteStore { store } else {
+            if let store = other as? SQLJobStore { store } else {
                 try await SQLiteStore.open(folder: receiptFolder.path, role: .service, feed: JobFeed())
             }
         let receiptService = ReceiptService(store: receipts, key: .random(), baseURL: "https://push.example")

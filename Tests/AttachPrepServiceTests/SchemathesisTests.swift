@@ -2,7 +2,8 @@ import AttachPrepJobs
 import AttachPrepModel
 import Foundation
 import RichPush
-import SQLiteQueue
+import SQLStore
+import SQLiteDatabase
 import TestSupport
 import Testing
 
@@ -60,7 +61,7 @@ struct SchemathesisTests {
     }
 
     /// Stores a result with a file.
-    private static func media(in store: SQLiteStore, _ folder: TemporaryFolder) async throws -> MediaID {
+    private static func media(in store: SQLJobStore, _ folder: TemporaryFolder) async throws -> MediaID {
         let result = try folder.makeFolder("result")
         let bytes: [UInt8] = Array(repeating: 7, count: 1_000)
         try folder.write(bytes, to: "result/attachment.jpg")

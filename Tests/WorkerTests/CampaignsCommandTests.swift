@@ -1,7 +1,8 @@
 import AttachPrepJobs
 import Foundation
 import RichPush
-import SQLiteQueue
+import SQLStore
+import SQLiteDatabase
 import TestSupport
 import Testing
 

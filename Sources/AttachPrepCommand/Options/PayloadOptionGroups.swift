@@ -4,7 +4,8 @@ import AttachPrepJobs
 import AttachPrepModel
 import Logging
 import RichPush
-import SQLiteQueue
+import SQLStore
+import SQLiteDatabase
 
 /// Options for finding the media of a payload.
 struct PayloadOptionGroup: ParsableArguments {

@@ -3,7 +3,6 @@ import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
-import JetStreamQueue
 import RichPush
 
 /// A group of flags of `serve` and `worker`, as text; `ServeConfiguration` parses them together with the environment.
@@ -164,39 +163,24 @@ enum FlagText {
     static func flag(_ isOn: Bool) -> String? { isOn ? "true" : nil }
 }
 
-/// The NATS servers of a shared queue, and the credentials for them.
+/// The database of a queue that several machines share.
 struct QueueOptionGroup: SettingFlags {
     @Option(help: .of(.queue)) var queue: String?
-    @Option(help: .of(.queuePrefix)) var queuePrefix: String?
-    @Option(help: .of(.queueReplicas)) var queueReplicas: String?
-    @Flag(help: .of(.queueAllowDivergingServer)) var queueAllowDivergingServer = false
-    @Option(help: .of(.queueUser)) var queueUser: String?
-    @Option(help: .of(.queuePasswordFile)) var queuePasswordFile: String?
-    @Option(help: .of(.queueTokenFile)) var queueTokenFile: String?
-    @Option(name: .customLong("queue-nkey-file"), help: .of(.queueNKeyFile)) var queueNKeyFile: String?
-    @Option(help: .of(.queueCredentialsFile)) var queueCredentialsFile: String?
-    @Option(name: .customLong("queue-ca-file"), help: .of(.queueCAFile)) var queueCAFile: String?
-    @Option(help: .of(.queueCertificateFile)) var queueCertificateFile: String?
+    @Option(help: .of(.queueSchema)) var queueSchema: String?
     @Option(help: .of(.queueKeyFile)) var queueKeyFile: String?
 
-    /// The servers given by flag or environment; nil if there are none.
+    /// The database given by flag or environment; nil if there is none.
     ///
     /// - Throws: `ValidationError`.
-    func servers() throws -> QueueServers? {
+    func database() throws -> QueueDatabase? {
         do {
-            return try QueueServers.named(flags: flags, environment: ProcessInfo.processInfo.environment)
+            return try QueueDatabase.named(flags: flags, environment: ProcessInfo.processInfo.environment)
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
         }
     }
 
     var values: [Setting: String?] {
-        [
-            .queue: queue, .queuePrefix: queuePrefix, .queueReplicas: queueReplicas,
-            .queueAllowDivergingServer: FlagText.flag(queueAllowDivergingServer), .queueUser: queueUser,
-            .queuePasswordFile: queuePasswordFile, .queueTokenFile: queueTokenFile, .queueNKeyFile: queueNKeyFile,
-            .queueCredentialsFile: queueCredentialsFile, .queueCAFile: queueCAFile,
-            .queueCertificateFile: queueCertificateFile, .queueKeyFile: queueKeyFile,
-        ]
+        [.queue: queue, .queueSchema: queueSchema, .queueKeyFile: queueKeyFile]
     }
 }

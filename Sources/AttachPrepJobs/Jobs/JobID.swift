@@ -1,6 +1,7 @@
 import AttachPrep
 public import FoundationEssentials
 import SafeArithmetic
+import Synchronization
 
 /// Identifier of a job: a lowercase UUID of version 7, which sorts by creation time (RFC 9562, section 5.7).
 public struct JobID: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -13,14 +14,28 @@ public struct JobID: Sendable, Hashable, Comparable, CustomStringConvertible {
     }
 
     /// Generates an identifier: milliseconds since 1970, then 74 random bits.
+    ///
+    /// Those that a process makes within one millisecond ascend, so that jobs run in the order in which they came: the
+    /// random bits are increased by a random number (RFC 9562, section 6.2, method 2).
     public static func make(at date: Date = .now) -> JobID {
-        let milliseconds = UInt64(clamping: max(0, date.timeIntervalSince1970 * 1000))
-        var generator = SystemRandomNumberGenerator()
-        let (high, low) = (generator.next(), generator.next())
+        let milliseconds = UInt64(clamping: max(0, date.timeIntervalSince1970 * 1000)) & 0xFFFF_FFFF_FFFF
+        let (high, low) = last.withLock { last in
+            var generator = SystemRandomNumberGenerator()
+            if last.milliseconds == milliseconds {
+                let (sum, isOver) = last.low.addingReportingOverflow(generator.next() >> 32 | 1)
+                last.low = sum
+                if isOver { last.high &+= 1 }
+            } else {
+                last = (milliseconds, generator.next(), generator.next())
+            }
+            return (last.high, last.low)
+        }
         let first = (milliseconds << 16) | 0x7000 | (high & 0x0FFF)
-        let second = (low & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
+        let second = (low >> 2) | 0x8000_0000_0000_0000
         return JobID(known: text(of: first.bigEndianBytes + second.bigEndianBytes))
     }
+
+    private static let last = Mutex((milliseconds: UInt64(0), high: UInt64(0), low: UInt64(0)))
 
     private init(known text: String) {
         self.text = text

@@ -115,25 +115,6 @@ public struct DispatchID: Sendable, Hashable {
     }
 }
 
-/// A store that rejects all receipts; used with a queue on NATS servers.
-public struct UnsupportedReceiptStore: ReceiptStore {
-    public init() {}
-
-    private var unsupportedError: AttachPrepError {
-        AttachPrepError(
-            .requestInvalid,
-            "This service does not count receipts because its queue is on NATS servers; use a service with its "
-                + "own data folder for them.")
-    }
-
-    public func store(_ dispatch: Dispatch) async throws { throw unsupportedError }
-    public func record(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus] { throw unsupportedError }
-    public func campaign(_ name: CampaignName) async throws -> Campaign? { throw unsupportedError }
-    public func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
-        throw unsupportedError
-    }
-}
-
 extension Limits {
     /// Recipients of one payload: about the number of iPhones.
     package static let dispatchRecipientsMax = 1_000_000_000

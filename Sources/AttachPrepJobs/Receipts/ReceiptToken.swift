@@ -83,6 +83,15 @@ public struct ReceiptKey: Sendable {
         }
     }
 
+    /// For a store that all machines share, which seals it.
+    package var base64: String { Data(bytes).base64EncodedString() }
+
+    /// Nil for another text.
+    package init?(base64 text: String) {
+        guard let data = Data(base64Encoded: text), data.count == Self.bytesCount else { return nil }
+        bytes = Array(data)
+    }
+
     func sign(_ content: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: content, using: SymmetricKey(data: bytes)))
     }

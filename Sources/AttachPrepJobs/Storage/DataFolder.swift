@@ -36,10 +36,10 @@ package struct DataFolder: Sendable {
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Self.unusableError(path, errno) }
     }
 
-    /// Names of entries in a data folder, and in the local folder of a queue on NATS servers.
+    /// Names of entries in a data folder.
     private static let names: Set<String> = [
         "jobs.sqlite", "jobs.sqlite-wal", "jobs.sqlite-shm", "jobs.sqlite-journal", "jobs.lock", "content", "uploads",
-        "work", "quarantine", "receipt.key", "nats", "mirror.sqlite", "mirror.sqlite-wal", "mirror.sqlite-shm",
+        "work", "quarantine", "receipt.key",
     ]
 
     private static func makeFolder(_ path: String) throws {
@@ -102,8 +102,7 @@ package final class FolderLock: Sendable {
     }
 }
 
-/// A data folder that exists until its process ends: for a command that reads a queue on NATS servers, and for a
-/// service without `--state`.
+/// A data folder that exists until its process ends: for a service without `--state`.
 package final class TemporaryDataFolder: Sendable {
     private let folder: LockedFolder
     package var path: String { folder.path }

@@ -20,20 +20,11 @@ public protocol StoreMaintenance: Sendable {
     /// store.
     var unavailableReason: String? { get }
 
-    /// Number of claims so far that failed because the job's revision had changed.
-    var refusedClaims: Int { get }
-
-    /// Changes the limits that a running store can change, for the next calls: all of them in SQLite; on NATS servers
-    /// the number of queued jobs, since retention times belong to the streams.
+    /// Changes the limits of a running store, for the next calls.
     func apply(_ limits: StoreLimits)
 
     /// Closes the store; later calls fail with `queue.unavailable`.
     func close() async
-}
-
-extension StoreMaintenance {
-    /// 0 for drivers without revisions.
-    public var refusedClaims: Int { 0 }
 }
 
 /// The kind of process that opens a store.
@@ -126,7 +117,8 @@ public struct SweepReport: Sendable, Hashable {
     }
 }
 
-package struct RemovedFile: Sendable {
+/// A file of a store that was removed, with its size in bytes.
+public struct RemovedFile: Sendable {
     package var name: String
     package var bytes: Int
 

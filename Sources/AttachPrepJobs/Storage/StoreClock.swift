@@ -9,6 +9,8 @@ public struct StoreClock: Sendable {
     public var steadyMilliseconds: @Sendable () -> Int64
     /// Identifies the start of the machine; steady times of different starts cannot be compared.
     public var bootID: String
+    /// Whether these are the clocks of the machine. A shared store then uses the clock of its database instead.
+    public private(set) var isSystem = false
 
     public init(
         wall: @escaping @Sendable () -> Date, steadyMilliseconds: @escaping @Sendable () -> Int64, bootID: String
@@ -20,7 +22,9 @@ public struct StoreClock: Sendable {
 
     /// The clocks of the machine.
     public static var system: StoreClock {
-        StoreClock(wall: { .now }, steadyMilliseconds: { bootMilliseconds() }, bootID: systemBootID())
+        var clock = StoreClock(wall: { .now }, steadyMilliseconds: { bootMilliseconds() }, bootID: systemBootID())
+        clock.isSystem = true
+        return clock
     }
 
     /// Linux: clock_gettime(2), CLOCK_BOOTTIME.
@@ -42,6 +46,10 @@ package struct StoreMoment: Sendable {
     package var wall: Int64
     package var steady: Int64
     package var bootID: String
+
+    package init(wall: Int64, steady: Int64, bootID: String) {
+        (self.wall, self.steady, self.bootID) = (wall, steady, bootID)
+    }
 }
 
 extension StoreClock {

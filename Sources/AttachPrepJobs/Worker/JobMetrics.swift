@@ -16,7 +16,6 @@ public final class JobMetrics: Sendable {
     public init(factory: any MetricsFactory) {
         self.factory = factory
         // Counters start at 0, so that the first event is visible as an increase.
-        count("claims_refused_total", 0)
         record(PreparerStatistics())
         ended(.succeeded, nil, count: 0)
         for code in ErrorCode.allCases where code.isRetryable { ended(.dead, code, count: 0) }
@@ -63,7 +62,6 @@ public final class JobMetrics: Sendable {
     }
 
     /// Counts the increase of a store's refused claims since the last call.
-    public func record(refusedClaims total: Int) { record("claims_refused_total", total) }
 
     /// Counts the increase of a total since the last call.
     private func record(_ name: String, _ total: Int, _ labels: (String, String)...) {

@@ -53,17 +53,14 @@ private struct PrintedSetting {
         }
     }
 
-    /// User names and passwords in URLs removed; a list of NATS servers has them in each.
+    /// User names and passwords in URLs removed.
     private static func withoutCredentials(_ text: String, of setting: Setting) -> String {
         guard setting.valueName == "url" || setting == .queue || setting == .publish, text.contains("@") else {
             return text
         }
-        // The scheme is only before the first server, but credentials may be before any of them.
-        return text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-            let start = part.firstRange(of: "://")?.upperBound ?? part.startIndex
-            guard let at = part[start...].lastIndex(of: "@") else { return String(part) }
-            return String(part[..<start] + part[part.index(after: at)...])
-        }.joined(separator: ",")
+        let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+        guard let at = text[start...].lastIndex(of: "@") else { return text }
+        return String(text[..<start] + text[text.index(after: at)...])
     }
 
     /// A text as a YAML scalar, in quotes unless YAML reads it as the same text.
@@ -98,7 +95,7 @@ extension Setting {
         case .connectionsPerAddress: "\(configuration.service.connectionsPerAddressMax)"
         case .mediaSlots: "\(configuration.preparer.mediaSlots)"
         case .state: configuration.stateFolder.isEmpty ? nil : configuration.stateFolder
-        case .baseURL, .publishBaseURL, .queueReplicas, .s3CacheControl: nil
+        case .baseURL, .publishBaseURL, .s3CacheControl: nil
         default: valueName == nil ? "false" : defaultText
         }
     }

@@ -2,7 +2,6 @@ public import AttachPrep
 public import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
-public import JetStreamQueue
 public import Logging
 package import OTLP
 import RichPush
@@ -27,8 +26,8 @@ public struct ServeConfiguration: Sendable {
     /// The commit that the program was built from, for `attachprep_build_info`; empty if it is not known.
     public var commit = ""
     public var service: ServiceSettings
-    /// The NATS servers of the queue; nil for the SQLite queue in the data folder.
-    public var queue: QueueServers?
+    /// The database of the queue; nil for SQLite in the data folder.
+    public var queue: QueueDatabase?
     /// Whether this process processes jobs; false with `--accept-only`.
     public var works: Bool
     public var preparer: PreparerConfiguration
@@ -66,7 +65,7 @@ public struct ServeConfiguration: Sendable {
         let reader = SettingReader(values)
         (self.flags, self.environment) = (flags, environment)
         self.role = role
-        queue = try reader.queueServers()
+        queue = try reader.queueDatabase()
         works = try !reader.isOn(.acceptOnly)
         stateFolder = try Self.stateFolder(reader, environment, isShared: queue != nil)
         service = try Self.service(reader, role)
@@ -107,17 +106,17 @@ public struct ServeConfiguration: Sendable {
             guard preparer.publish.isRemote else {
                 throw AttachPrepError(
                     .requestInvalid,
-                    "--queue nats: requires a bucket for results; set --publish s3://bucket/prefix.")
+                    "A queue in PostgreSQL requires a bucket for results; set --publish s3://bucket/prefix.")
             }
             return
         }
         guard role == .serve else {
             throw AttachPrepError(
-                .requestInvalid, "A worker requires a queue on NATS servers; set --queue nats://host,host,host.")
+                .requestInvalid, "A worker requires a queue in PostgreSQL; set --queue postgres://user@host/database.")
         }
         guard works else {
             throw AttachPrepError(
-                .requestInvalid, "--accept-only requires a queue on NATS servers; set --queue nats://host,host,host.")
+                .requestInvalid, "--accept-only requires a queue in PostgreSQL; set --queue postgres://user@host/database.")
         }
     }
 

@@ -1,6 +1,5 @@
 import AttachPrep
 import AttachPrepJobs
-import JetStreamQueue
 import RichPush
 
 /// The settings of `attachprep serve` and `attachprep worker`: each is a flag, an environment variable and a key of the
@@ -21,18 +20,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case s3CacheControl = "s3-cache-control"
     case s3Layout = "s3-layout"
     case queue
-    case queuePrefix = "queue-prefix"
-    case queueReplicas = "queue-replicas"
-    case queueAllowDivergingServer = "queue-allow-diverging-server"
-    case queueUser = "queue-user"
-    case queuePassword = "queue-password"
-    case queuePasswordFile = "queue-password-file"
-    case queueToken = "queue-token"
-    case queueTokenFile = "queue-token-file"
-    case queueNKeyFile = "queue-nkey-file"
-    case queueCredentialsFile = "queue-credentials-file"
-    case queueCAFile = "queue-ca-file"
-    case queueCertificateFile = "queue-certificate-file"
+    case queueSchema = "queue-schema"
     case queueKeyFile = "queue-key-file"
     case acceptOnly = "accept-only"
     case state
@@ -98,7 +86,7 @@ public enum Setting: String, CaseIterable, Sendable {
     }
 
     /// Whether it has no flag, only a variable and a key.
-    public var isSecret: Bool { [.tokens, .webhookSecrets, .queuePassword, .queueToken].contains(self) }
+    public var isSecret: Bool { [.tokens, .webhookSecrets].contains(self) }
 }
 
 extension Setting {
@@ -116,21 +104,9 @@ extension Setting {
         case .s3PathStyle: "Use path-style S3 URLs, with the bucket in the path instead of the host name."
         case .s3CacheControl: "Cache-Control header of files in the bucket."
         case .s3Layout: "Keys of files in the bucket: by content, or in a folder for each result id."
-        case .queue: "Job queue: file: (SQLite in the data folder) or nats://host,host,host (NATS JetStream)."
-        case .queuePrefix: "Prefix of the names of streams and buckets on the NATS servers."
-        case .queueReplicas: "Replicas of each NATS stream and bucket, 1 to 5."
-        case .queueAllowDivergingServer:
-            "Accept nats-server before \(QueueServers.minimumVersionText), whose replicas diverge: jobs may be lost."
-        case .queueUser: "User name for the NATS servers."
-        case .queuePassword: "Password for --queue-user."
-        case .queuePasswordFile: "File with the password for --queue-user; else ATTACHPREP_QUEUE_PASSWORD."
-        case .queueToken: "Token for the NATS servers."
-        case .queueTokenFile: "File with the token for the NATS servers; else ATTACHPREP_QUEUE_TOKEN."
-        case .queueNKeyFile: "File with the seed of a NATS user key (SU...)."
-        case .queueCredentialsFile: "NATS credentials file (.creds)."
-        case .queueCAFile: "PEM file of CA certificates to trust for the NATS servers."
-        case .queueCertificateFile: "PEM file with the client certificate for the NATS servers."
-        case .queueKeyFile: "PEM file with the private key of --queue-certificate-file."
+        case .queue: "Job queue: file: (SQLite in the data folder) or postgres://user@host/database (PostgreSQL)."
+        case .queueSchema: "Schema of the tables in the PostgreSQL database."
+        case .queueKeyFile: "File of keys that seal secrets in the PostgreSQL database: KEYID:BASE64, the first seals."
         case .acceptOnly: "Accept jobs without processing them; attachprep worker processes them."
         case .state: "Folder for the queue, results and quarantine."
         case .tokens: "Bearer tokens, separated by commas."
@@ -168,20 +144,18 @@ extension Setting {
         switch self {
         case .host: "address"
         case .port, .maxQueue, .connections, .connectionsPerAddress, .requestsPerSecond, .concurrency, .perHost,
-            .mediaSlots, .queueReplicas:
+            .mediaSlots:
             "n"
         case .baseURL, .publishBaseURL, .s3Endpoint, .proxy: "url"
         case .publish: "target"
         case .queue: "queue"
-        case .queuePrefix, .queueUser: "name"
+        case .queueSchema: "name"
         case .s3Region: "region"
         case .s3CacheControl: "text"
         case .s3Layout: "content|id"
         case .state: "dir"
         case .tokens, .webhookSecrets: "list"
-        case .queuePassword, .queueToken: "secret"
-        case .config, .tokenFile, .webhookSecretFile, .caFile, .queuePasswordFile, .queueTokenFile,
-            .queueNKeyFile, .queueCredentialsFile, .queueCAFile, .queueCertificateFile, .queueKeyFile:
+        case .config, .tokenFile, .webhookSecretFile, .caFile, .queueKeyFile:
             "file"
         case .allowCallbackNetwork: "cidr"
         case .fsync: "normal|always"
@@ -190,8 +164,7 @@ extension Setting {
         case .logFormat: "text|json"
         case .logLevel: "level"
         case .resolve: "host:port:address"
-        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly, .loopbackMetrics,
-            .queueAllowDivergingServer:
+        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly, .loopbackMetrics:
             nil
         }
     }
@@ -207,8 +180,7 @@ extension Setting {
         case .s3Layout: ResultLayout.content.rawValue
         case .port: "\(ServiceSettings().port)"
         case .queue: "file:"
-        case .queuePrefix: "attachprep"
-        case .queueReplicas: "3 in a cluster"
+        case .queueSchema: QueueDatabase.defaultSchema
         case .state: "$XDG_STATE_HOME/attachprep or ~/.local/state/attachprep"
         case .fsync: "normal"
         case .drain: "\(Int(Limits.drainSeconds))s"

@@ -3,7 +3,6 @@ import AttachPrepJobs
 import AttachPrepModel
 import FileIO
 import FoundationEssentials
-public import JetStreamQueue
 import RichPush
 import SafeArithmetic
 
@@ -117,129 +116,6 @@ extension SettingReader {
     func address(_ setting: Setting) throws -> String? {
         try value(setting, "give an http or https URL without a query.") { text in
             (try? WebAddress(text)) != nil && !text.contains("?") && !text.contains("#") ? text : nil
-        }
-    }
-}
-
-extension QueueServers {
-    /// The NATS servers from `--queue` and the environment; nil without `nats:`.
-    ///
-    /// - Throws: `request.invalid`, with a message that names the invalid setting.
-    public static func named(flags: [Setting: String], environment: [String: String]) throws -> QueueServers? {
-        try SettingReader(SettingValues(flags: flags, environment: environment, file: nil)).queueServers()
-    }
-}
-
-extension SettingReader {
-    /// The NATS servers of the queue, with credentials and TLS files; nil for a queue in the data folder.
-    ///
-    /// - Throws: `request.invalid`, with a message that names the invalid setting.
-    func queueServers() throws -> QueueServers? {
-        guard let (text, name) = text(.queue), text != "file:" else { return nil }
-        guard QueueServers.areNamed(by: text) else {
-            throw AttachPrepError(
-                .requestInvalid, "Invalid value \"\(text)\" for \(name); give file: or nats://host,host,host.")
-        }
-        var servers: QueueServers
-        do {
-            servers = try QueueServers(text)
-        } catch let error as AttachPrepError {
-            throw AttachPrepError(.requestInvalid, "Invalid value for \(name). \(error.message)")
-        }
-        if servers.containsCredentials, name == Setting.queue.flag {
-            throw AttachPrepError(
-                .requestInvalid,
-                "\(name) must not contain credentials, since command lines are visible to all users; set them in "
-                    + "\(Setting.queue.variable), or with \(Setting.queueUser.flag) and "
-                    + "\(Setting.queuePasswordFile.flag).")
-        }
-        servers.prefix = try prefix() ?? servers.prefix
-        servers.replicas = try whole(.queueReplicas, 1...5)
-        servers.allowsDivergingServer = try isOn(.queueAllowDivergingServer)
-        try identify(&servers)
-        try secure(&servers)
-        return servers
-    }
-
-    private func prefix() throws -> String? {
-        try value(.queuePrefix, "give up to 32 letters, digits, - and _.") { text in
-            let isName = text.utf8.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
-                    || byte == 95
-            }
-            return isName && text.utf8.count <= 32 ? text : nil
-        }
-    }
-
-    // MARK: Authentication
-
-    private func identify(_ servers: inout QueueServers) throws {
-        var count = 0
-        if let user = text(.queueUser)?.value {
-            servers.authenticate(as: user, password: try secret(.queuePassword, orIn: .queuePasswordFile) ?? "")
-            count += 1
-        }
-        if let token = try secret(.queueToken, orIn: .queueTokenFile) {
-            servers.authenticate(with: token)
-            count += 1
-        }
-        if let path = try file(.queueNKeyFile) {
-            try named(.queueNKeyFile) { try servers.authenticate(withSeed: try Self.content(of: path), in: path) }
-            count += 1
-        }
-        if let path = try file(.queueCredentialsFile) {
-            servers.authenticate(withCredentials: path)
-            count += 1
-        }
-        guard count < 2 else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "Set only one of the queue's user, token file, NKey file and credentials file.")
-        }
-    }
-
-    private func secure(_ servers: inout QueueServers) throws {
-        let (certificate, key) = (try file(.queueCertificateFile), try file(.queueKeyFile))
-        guard (certificate == nil) == (key == nil) else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "\(Setting.queueCertificateFile.flag) and \(Setting.queueKeyFile.flag) require each other; set both.")
-        }
-        let own = certificate.flatMap { file in key.map { (file: file, key: $0) } }
-        servers.secure(authority: try file(.queueCAFile), certificate: own)
-    }
-
-    // MARK: Files
-
-    private func file(_ setting: Setting) throws -> String? {
-        try value(setting, "give a readable file.") { path in
-            FileManager.default.isReadableFile(atPath: path) ? path : nil
-        }
-    }
-
-    private func secret(_ setting: Setting, orIn fileSetting: Setting) throws -> String? {
-        if let text = text(setting)?.value { return text }
-        guard let path = try file(fileSetting) else { return nil }
-        let text = try named(fileSetting) { try Self.content(of: path) }.filter { !$0.isWhitespace }
-        return text.isEmpty ? nil : text
-    }
-
-    private static func content(of path: String) throws -> String {
-        do { return try SmallFile.text(of: path, bytesMax: Limits.tokenFileBytesMax) } catch {
-            throw AttachPrepError(
-                .requestInvalid,
-                error == .tooLarge
-                    ? "The file exceeds \(Limits.tokenFileBytesMax) bytes." : "The file is not readable.")
-        }
-    }
-
-    /// Adds the setting's flag or variable to the message of an error.
-    private func named<Value>(_ setting: Setting, _ work: () throws -> Value) throws -> Value {
-        do {
-            return try work()
-        } catch let error as AttachPrepError {
-            throw AttachPrepError(
-                .requestInvalid, "Invalid value for \(text(setting)?.name ?? setting.flag). \(error.message)")
         }
     }
 }

@@ -48,8 +48,6 @@ extension MetricDescription {
             "Failed attempts that are retried, by error code."),
         "attachprep_results_reused_total": MetricDescription(
             "Jobs completed without work: shared with another job, still fresh, or unchanged at the origin."),
-        "attachprep_claims_refused_total": MetricDescription(
-            "Claims rejected by the NATS servers because the job's revision had changed."),
         "attachprep_job_wait_seconds": MetricDescription(
             "Time from when a job was due until it started.", buckets: secondsBuckets + [1_800, 7_200]),
         "attachprep_stage_seconds": MetricDescription("Time in each stage of a preparation."),

@@ -14,7 +14,6 @@ struct MetricsPage: Sendable {
 
     func text(_ format: ExpositionFormat) async -> String {
         metrics.record(preparer.statistics)
-        metrics.record(refusedClaims: store.refusedClaims)
         process.refresh(preparer.mediaProcessUsage)
         do {
             try await metrics.refresh(store)

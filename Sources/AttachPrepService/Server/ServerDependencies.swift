@@ -3,12 +3,13 @@ import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 import Glibc
-import JetStreamQueue
 import Logging
 import Metrics
 import OTLP
-package import RichPush
-import SQLiteQueue
+import RichPush
+import PostgresDatabase
+import SQLStore
+import SQLiteDatabase
 import ServiceLifecycle
 import Tracing
 
@@ -70,7 +71,7 @@ struct ServerDependencies: Sendable {
         let opened = try await configuration.openStore(feed, logger)
         store = opened.store
         let receiptService = ReceiptService(
-            store: opened.receipts, key: opened.receiptKey, baseURL: configuration.service.baseURL,
+            store: opened.store, key: opened.receiptKey, baseURL: configuration.service.baseURL,
             metrics: ReceiptMetrics(factory: registry), logger: logger)
         try WorkFolder.clear(configuration.preparer.output)
         tracing = try configuration.tracing.map { settings in
@@ -218,53 +219,6 @@ extension ServeConfiguration {
     }
 }
 
-struct OpenedStore: Sendable {
-    let store: any JobStore & StoreMaintenance
-    let workers: any WorkerDirectory
-    let receipts: any ReceiptStore
-    let receiptKey: ReceiptKey
-}
-
-extension ServeConfiguration {
-    /// Opens the SQLite store in the data folder or the queue on NATS, retrying while its servers start.
-    ///
-    /// - Throws: `queue.unavailable`.
-    func openStore(_ feed: JobFeed, _ logger: Logger) async throws -> OpenedStore {
-        guard let queue else {
-            let store = try await SQLiteStore.open(
-                folder: stateFolder, durability: durability, role: .service, limits: limits, feed: feed,
-                logger: logger)
-            return OpenedStore(
-                store: store, workers: LocalWorkerDirectory(), receipts: store,
-                receiptKey: try await ReceiptKey.open(folder: stateFolder))
-        }
-        let store = try await openQueue(queue, feed, logger)
-        return OpenedStore(
-            store: store, workers: store, receipts: UnsupportedReceiptStore(), receiptKey: .random())
-    }
-
-    private func openQueue(_ queue: QueueServers, _ feed: JobFeed, _ logger: Logger) async throws -> NATSJobQueue {
-        let end = ContinuousClock.now + .seconds(Limits.queueConnectSecondsMax)
-        let errorLog = NATSErrorLog(logger)
-        var reason = ""
-        while true {
-            do {
-                return try await NATSJobQueue.open(
-                    queue, folder: stateFolder, limits: limits, feed: feed, logger: logger, errorLog: errorLog)
-            } catch let error as AttachPrepError {
-                guard error.isRetryable, ContinuousClock.now < end else { throw error }
-                if error.message != reason {
-                    logger.warning(
-                        "NATS servers not reachable yet, retrying",
-                        metadata: ["queue": "\(queue)", "reason": "\(error.message)"])
-                }
-                reason = error.message
-                try await ContinuousClock().sleep(for: .seconds(Limits.queueConnectPauseSeconds))
-            }
-        }
-    }
-}
-
 /// The folder in which results are created before they are stored.
 enum WorkFolder {
     /// Creates the folder with access for this user only, and removes the files of earlier processes: only the holder
@@ -284,11 +238,4 @@ enum WorkFolder {
                 detail: "\(error)")
         }
     }
-}
-
-extension Limits {
-    /// A process that starts before the queue's servers, or before they have a leader, waits this long for them.
-    package static let queueConnectSecondsMax = 60.0
-    /// Pause between two connection attempts.
-    static let queueConnectPauseSeconds = 1.0
 }

@@ -30,8 +30,15 @@ public protocol SQLDatabase: Sendable {
     /// Why the database cannot be reached; nil when the last call reached it.
     var unavailableReason: String? { get }
 
+    /// Removes what deleted rows have left, as far as that is not the server's work. Called once a minute.
+    func cleanUp() async throws
+
     /// Ends all connections. Later calls fail with `SQLError.Kind.unavailable`.
     func close() async
+}
+
+extension SQLDatabase {
+    public func cleanUp() {}
 }
 
 /// With which other transactions a transaction may run at the same time.

@@ -336,14 +336,6 @@ import Testing
         #expect(bench.metrics.value("jobs_oldest_due_seconds").map { $0 >= 0 } == true)
     }
 
-    @Test func `Rejected claims are counted once, however often their total is noted`() {
-        let metrics = CountedMetrics()
-        let counted = JobMetrics(factory: metrics)
-        #expect(metrics.value("claims_refused_total") == 0)
-        for total in [3, 3, 2, 5] { counted.record(refusedClaims: total) }
-        #expect(metrics.value("claims_refused_total") == 5)
-    }
-
     @Test func `Failed media processes and the quarantine are counted from their totals`() {
         let metrics = CountedMetrics()
         let counted = JobMetrics(factory: metrics)

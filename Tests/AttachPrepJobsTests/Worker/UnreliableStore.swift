@@ -3,7 +3,8 @@ import AttachPrepJobs
 import AttachPrepModel
 import Foundation
 import RichPush
-import SQLiteQueue
+import SQLStore
+import SQLiteDatabase
 import Synchronization
 
 /// A store that a test can have report lost leases, report a number of losses, or fail.
@@ -15,10 +16,10 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
         var losses: Int?
     }
 
-    private let store: SQLiteStore
+    private let store: SQLJobStore
     private let state = Mutex(State())
 
-    init(_ store: SQLiteStore) {
+    init(_ store: SQLJobStore) {
         self.store = store
     }
 
@@ -28,7 +29,7 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
     /// The next `count` calls fail.
     func fail(times count: Int) { state.withLock { $0.failuresLeft = count } }
 
-    private func available() throws -> SQLiteStore {
+    private func available() throws -> SQLJobStore {
         let isFailing = state.withLock { state in
             defer { state.failuresLeft = max(0, state.failuresLeft - 1) }
             return state.isFailing || state.failuresLeft > 0

@@ -6,7 +6,8 @@ import Foundation
 import Logging
 import Metrics
 import RichPush
-import SQLiteQueue
+import SQLStore
+import SQLiteDatabase
 import Synchronization
 import TestSupport
 
@@ -14,7 +15,7 @@ import TestSupport
 final class WorkerBench: Sendable {
     let folder: TemporaryFolder
     let feed = JobFeed()
-    let store: SQLiteStore
+    let store: SQLJobStore
     let preparer: any JobPreparing
     let metrics = CountedMetrics()
     let settings: WorkerSettings

@@ -1,0 +1,76 @@
+import AttachPrep
+import AttachPrepJobs
+import AttachPrepModel
+import FileIO
+import FoundationEssentials
+public import PostgresDatabase
+import RichPush
+public import SQLStore
+
+/// The PostgreSQL database of a queue that several machines share.
+public struct QueueDatabase: Sendable {
+    /// The schema of its tables, unless another one is set.
+    public static let defaultSchema = "attachprep"
+
+    public let address: PostgresAddress
+    public let schema: PostgresSchema
+    /// Nil where no secrets are read or written: for `doctor` and `jobs migrate`.
+    public let seal: SecretSeal?
+
+    /// The database of `--queue` and the environment; nil for a queue in the data folder.
+    ///
+    /// - Parameter needsKeys: whether the file of keys is read, too.
+    /// - Throws: `request.invalid`, with a message that names the invalid setting.
+    public static func named(
+        flags: [Setting: String], environment: [String: String], needsKeys: Bool = false
+    ) throws -> QueueDatabase? {
+        try SettingReader(SettingValues(flags: flags, environment: environment, file: nil))
+            .queueDatabase(needsKeys: needsKeys)
+    }
+}
+
+extension SettingReader {
+    /// - Throws: `request.invalid`, with a message that names the invalid setting.
+    func queueDatabase(needsKeys: Bool = true) throws -> QueueDatabase? {
+        guard let (text, name) = text(.queue), text != "file:" else { return nil }
+        guard ["postgres://", "postgresql://"].contains(where: { text.utf8.starts(with: $0.utf8) }) else {
+            throw AttachPrepError(
+                .requestInvalid, "Invalid value for \(name); give file: or postgres://user@host/database.")
+        }
+        return QueueDatabase(
+            address: try named(.queue) { try PostgresAddress(text) },
+            schema: try named(.queueSchema) {
+                try PostgresSchema(self.text(.queueSchema)?.value ?? QueueDatabase.defaultSchema)
+            },
+            seal: needsKeys ? try seal() : nil)
+    }
+
+    private func seal() throws -> SecretSeal {
+        guard let path = text(.queueKeyFile)?.value else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "A queue in PostgreSQL requires \(Setting.queueKeyFile.flag), whose keys seal the secrets of jobs; make "
+                    + "one with: echo \"k1:$(openssl rand -base64 32)\".")
+        }
+        return try named(.queueKeyFile) {
+            do {
+                return try SecretSeal(try SmallFile.text(of: path, bytesMax: Limits.tokenFileBytesMax))
+            } catch let error as SmallFileError {
+                throw AttachPrepError(
+                    .requestInvalid,
+                    error == .tooLarge
+                        ? "The file exceeds \(Limits.tokenFileBytesMax) bytes." : "The file is not readable.")
+            }
+        }
+    }
+
+    /// Adds the setting's flag or variable to the message of an error.
+    private func named<Value>(_ setting: Setting, _ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as AttachPrepError {
+            throw AttachPrepError(
+                .requestInvalid, "Invalid value for \(text(setting)?.name ?? setting.flag). \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,195 @@
+public import AttachPrepJobs
+import AttachPrepModel
+import FoundationEssentials
+import RichPush
+import SafeArithmetic
+
+extension SQLJobStore {
+    public func job(_ id: JobID) async throws -> Job? {
+        try await read { try JobRow.find(id, $0) }?.job()
+    }
+
+    public func cancel(_ id: JobID) async throws -> Job {
+        try await write { [secrets] transaction in
+            let row = try transaction.row(
+                "SELECT \(ClaimedRow.columns) FROM job WHERE id = $1 \(transaction.dialect.forUpdate)",
+                [.text(id.text)])
+            guard let row else { throw try Self.stateConflict(id, "cannot be cancelled", transaction) }
+            if row[1] == JobState.queued.rawValue {
+                let webhook = CancelledNotice(ClaimedRow(row), transaction.moment, secrets)
+                _ = try JobEnd.cancelled.end(id.text, from: .queued, transaction)
+                webhook.insert(transaction)
+                transaction.moved(from: .queued, to: .cancelled)
+                transaction.changes.append(JobFeed.Change(job: id, state: .cancelled))
+            } else {
+                transaction.later("UPDATE job SET cancelling = 1 WHERE id = $1", [.text(id.text)])
+                transaction.changes.append(JobFeed.Change(job: id, state: .running))
+            }
+            guard let job = try JobRow.find(id, transaction) else { throw StorageErrors.unreadable("a job") }
+            return job
+        }.job()
+    }
+
+    public func retry(_ id: JobID) async throws -> Job {
+        let limit = limits.queuedJobsMax
+        return try await write { transaction in
+            let row = try transaction.row(
+                "SELECT state, secret FROM finished_job WHERE id = $1 \(transaction.dialect.forUpdate)",
+                [.text(id.text)])
+            guard let row, let state = JobState(rawValue: row[0]), state.isRetryable else {
+                throw try Self.stateConflict(id, "cannot be retried", transaction)
+            }
+            let secret: String? = row[1]
+            if state == .cancelled, secret == JobSecrets.wiped { throw JobSecrets.wipedError(id) }
+            try Self.checkCapacity(for: 1, limit: limit, transaction)
+            try FinishedJobs.requeue([id.text], from: state, transaction)
+            guard let job = try JobRow.find(id, transaction) else { throw StorageErrors.unreadable("a job") }
+            return job
+        }.job()
+    }
+
+    private static func stateConflict(
+        _ id: JobID, _ what: String, _ connection: any SQLConnection
+    ) throws -> AttachPrepError {
+        let row = try connection.row(
+            "SELECT state FROM job WHERE id = $1 UNION ALL SELECT state FROM finished_job WHERE id = $1",
+            [.text(id.text)])
+        return .stateConflict(id, row?[0], what)
+    }
+}
+
+/// Changes of jobs that have ended.
+enum FinishedJobs {
+    /// Moves jobs back into the queue, as if they were new.
+    static func requeue(_ ids: [String], from state: JobState, _ transaction: StoreTransaction) throws {
+        let isAmong = transaction.dialect.isAmong("id", 1)
+        // A job that was never claimed again has no lane floor to respect but that of its lane, now.
+        _ = try transaction.run([
+            SQLStatement(
+                """
+                INSERT INTO job (id, state, lane, caller_id, source, owner, host, key, upload, created_at, not_before,
+                    calls_back, request, secret, origin, due_at, place)
+                SELECT id, 'queued', lane, caller_id, source, owner, host, key, upload, created_at, not_before,
+                    calls_back, request, secret, origin, $2, $2
+                FROM finished_job WHERE \(isAmong)
+                """, [.texts(ids), .integer(transaction.moment.wall)]),
+            SQLStatement("DELETE FROM finished_job WHERE \(isAmong)", [.texts(ids)]),
+        ])
+        transaction.moved(ids.count, from: state, to: .queued)
+        transaction.changes += ids.compactMap { JobID($0) }.map { JobFeed.Change(job: $0, state: .queued) }
+    }
+
+    /// Deletes jobs with their log lines and webhooks.
+    static func delete(_ ids: [String], from state: JobState, _ transaction: StoreTransaction) {
+        for (table, column) in [("job_line", "job"), ("webhook", "job"), ("finished_job", "id")] {
+            transaction.later("DELETE FROM \(table) WHERE \(transaction.dialect.isAmong(column, 1))", [.texts(ids)])
+        }
+        transaction.moved(ids.count, from: state, to: nil)
+    }
+}
+
+extension SQLJobStore {
+    /// Jobs queued again per transaction, so that other changes wait for milliseconds only.
+    private static let retriedCountMax = 200
+    /// Rows removed per transaction, so that other changes wait for milliseconds only.
+    static let removalCountMax = 500
+
+    public func retry(_ filter: JobFilter) async throws -> Int {
+        let selection = JobSelection(filter, among: JobState.allCases.filter(\.isRetryable))
+        var count = 0
+        for state in selection.states {
+            var cursor: String? = ""
+            // The cursor only moves forward, so that a job that fails again meanwhile is not retried twice.
+            while let after = cursor {
+                let limit = limits.queuedJobsMax
+                let ids = try await write { try Self.retry(selection, state, after: after, limit: limit, $0) }
+                count += ids.count
+                cursor = ids.last
+            }
+        }
+        return count
+    }
+
+    /// - Returns: The ids of the queued jobs, in order; empty when there are no more or the queue is full.
+    private static func retry(
+        _ selection: JobSelection, _ state: JobState, after cursor: String, limit: Int, _ transaction: StoreTransaction
+    ) throws -> [String] {
+        let queued = Int(clamping: try transaction.currentCounts()[.queued])
+        let capacity = min(retriedCountMax, max(0, limit.subtracting(clamping: queued)))
+        var query = selection.query(of: state, transaction.dialect)
+        query.add("id > \(query.parameter(.text(cursor)))")
+        if state == .cancelled { query.add("(secret IS NULL OR secret <> '\(JobSecrets.wiped)')") }
+        let ids = try transaction.rows(
+            """
+            SELECT id FROM finished_job WHERE \(query.condition) ORDER BY id LIMIT \(capacity)
+            \(transaction.dialect.forUpdate)
+            """, query.arguments
+        ).map { $0[0] as String }
+        if !ids.isEmpty { try FinishedJobs.requeue(ids, from: state, transaction) }
+        return ids
+    }
+
+    public func purge(_ filter: JobFilter) async throws -> Int {
+        let selection = JobSelection(filter, among: JobState.allCases.filter(\.isFinished))
+        var count = 0
+        var media: Set<String> = []
+        for state in selection.states {
+            while true {
+                let query = selection.query(of: state, database.dialect)
+                let removed = try await remove(query.condition, query.arguments, state)
+                count += removed.count
+                media.formUnion(removed.compactMap(\.self))
+                if removed.count < Self.removalCountMax { break }
+            }
+        }
+        _ = try await dropResults(media.sorted(), .purged)
+        return count
+    }
+
+    /// Removes some of the finished jobs of a condition.
+    ///
+    /// - Returns: Their media ids.
+    func remove(_ condition: String, _ arguments: [SQLValue], _ state: JobState) async throws -> [String?] {
+        try await write { transaction in
+            let rows = try transaction.rows(
+                """
+                SELECT id, media FROM finished_job WHERE \(condition) LIMIT \(Self.removalCountMax)
+                \(transaction.dialect.forUpdate)
+                """, arguments)
+            if !rows.isEmpty { FinishedJobs.delete(rows.map { $0[0] }, from: state, transaction) }
+            return rows.map { $0[1] }
+        }
+    }
+}
+
+/// Log lines of jobs.
+extension SQLJobStore {
+    public func log(of id: JobID) async throws -> [JobLogLine] {
+        try await read { connection in
+            try connection.rows(
+                "SELECT date, level, line FROM job_line WHERE job = $1 ORDER BY id", [.text(id.text)]
+            ).map { JobLogLine(job: id, date: Date(milliseconds: $0[0]), level: $0[1], text: $0[2]) }
+        }
+    }
+
+    public func append(_ lines: [JobLogLine]) async throws {
+        try await write { transaction in
+            for (id, lines) in Dictionary(grouping: lines, by: \.job) {
+                for line in lines.suffix(Limits.jobLogLinesMax) {
+                    transaction.later(
+                        """
+                        INSERT INTO job_line (job, date, level, line) SELECT $1, $2, $3, $4
+                        WHERE EXISTS (SELECT 1 FROM job WHERE id = $1)
+                            OR EXISTS (SELECT 1 FROM finished_job WHERE id = $1)
+                        """,
+                        [.text(id.text), .integer(line.date.milliseconds), .text(line.level), .text(line.text)])
+                }
+                transaction.later(
+                    """
+                    DELETE FROM job_line WHERE job = $1 AND id <= (SELECT id FROM job_line WHERE job = $1
+                        ORDER BY id DESC LIMIT 1 OFFSET \(Limits.jobLogLinesMax))
+                    """, [.text(id.text)])
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+public import AttachPrepJobs
+import AttachPrepModel
+public import FoundationEssentials
+import RichPush
+import SafeArithmetic
+
+extension SQLJobStore: JobCatalog {
+    public func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
+        let (selection, count) = (JobSelection(filter), max(0, limit))
+        // One row more than the page holds tells whether there is a next page.
+        let rows = try await read { connection in
+            try selection.states.flatMap { state in
+                try Self.latest(state, selection, after: cursor, limit: count.adding(clamping: 1), connection)
+            }.sorted { $0.id > $1.id }
+        }
+        let jobs = try rows.prefix(count).map { try $0.job() }
+        return JobPage(jobs: jobs, next: rows.count > count ? jobs.last?.id : nil)
+    }
+
+    private static func latest(
+        _ state: JobState, _ selection: JobSelection, after cursor: JobID?, limit: Int,
+        _ connection: any SQLConnection
+    ) throws -> [JobRow] {
+        var query = selection.query(of: state, connection.dialect)
+        if let cursor { query.add("id < \(query.parameter(.text(cursor.text)))") }
+        let chosen = "FROM \(state.table) WHERE \(query.condition) ORDER BY id DESC LIMIT \(limit)"
+        // SQLite scans its covering index and reads only the rows of the matches.
+        let sql =
+            selection.isWhole
+            ? "SELECT \(state.columns) \(chosen)"
+            : "SELECT \(state.columns) FROM \(state.table) WHERE id IN (SELECT id \(chosen))"
+        return try connection.rows(sql, query.arguments).map(JobRow.init)
+    }
+
+    public func count(_ filter: JobFilter) async throws -> Int {
+        let selection = JobSelection(filter)
+        return try await read { connection in
+            if selection.isWhole {
+                let counts = try WriterCounts(stored: connection)
+                return selection.states.reduce(0) { $0.adding(clamping: Int(clamping: counts[$1])) }
+            }
+            return try selection.states.reduce(0) { sum, state in
+                let query = selection.query(of: state, connection.dialect)
+                let found = try connection.number(
+                    "SELECT count(*) FROM \(state.table) WHERE \(query.condition)", query.arguments)
+                return sum.adding(clamping: Int(clamping: found ?? 0))
+            }
+        }
+    }
+
+    public func nextDue() async throws -> Date? {
+        try await read { [self] connection in
+            let now = try wallMilliseconds(connection)
+            let next = try (0..<3).compactMap { lane in
+                try connection.number(
+                    """
+                    SELECT min(place) FROM job \(connection.dialect.using("job_queued"))
+                    WHERE state = 'queued' AND parked = 0 AND lane = $1 AND place > $2
+                    """, [.integer(Int64(lane)), .integer(now)])
+            }
+            return next.min().map { Date(milliseconds: $0) }
+        }
+    }
+
+    public func counts() async throws -> JobCounts {
+        try await read { [self] connection in
+            let counts = try WriterCounts(stored: connection)
+            let byState = JobState.allCases.map { ($0, max(0, Int(clamping: counts[$0]))) }
+            let errors = try connection.rows(
+                """
+                SELECT error_code, count(*) FROM finished_job \(connection.dialect.using("finished_error"))
+                WHERE state IN ('failed', 'dead') AND error_code IS NOT NULL GROUP BY error_code
+                """)
+            let byError = errors.compactMap { row in
+                ErrorCode(rawValue: row[0]).map { ($0, row[1] as Int) }
+            }
+            let due = try DueJobs(connection, at: wallMilliseconds(connection))
+            return JobCounts(
+                byState: Dictionary(uniqueKeysWithValues: byState),
+                byError: Dictionary(byError, uniquingKeysWith: { $0.adding(clamping: $1) }), due: due.count,
+                oldestDue: due.oldest.map { Date(milliseconds: $0) })
+        }
+    }
+
+    public func pace(until end: Date) async throws -> JobPace {
+        try await read { try PaceQuery.pace($0, until: end) }
+    }
+}
+
+/// The jobs that are due, counted in their indexes.
+private struct DueJobs {
+    var count = 0
+    var oldest: Int64?
+
+    init(_ connection: any SQLConnection, at now: Int64) throws {
+        let lanes = (0..<3).map { ("job_queued", "parked = 0 AND lane = \($0)") }
+        let parked = ParkingReason.allCases.map { ("job_\($0.column)_parked", "parked = \($0.rawValue)") }
+        for (index, condition) in lanes + parked {
+            let row = try connection.row(
+                """
+                SELECT count(*), min(place) FROM job \(connection.dialect.using(index))
+                WHERE state = 'queued' AND \(condition) AND place <= $1
+                """, [.integer(now)])
+            guard let row, let found: Int64 = row[1] else { continue }
+            count = count.adding(clamping: row[0] as Int)
+            oldest = min(oldest ?? found, found)
+        }
+    }
+}
+
+/// Queries how jobs ended in an hour.
+private enum PaceQuery {
+    private static let minute: Int64 = 60_000
+
+    static func pace(_ connection: any SQLConnection, until end: Date) throws -> JobPace {
+        var pace = JobPace(until: end)
+        let start = end.milliseconds.subtracting(clamping: Int64(JobPace.minutesCount) * minute)
+        let sql = sql(connection.dialect)
+        for state in [JobState.succeeded, .failed, .dead] {
+            // One query per minute sorts a sixtieth of the rows for GROUP BY, which takes two thirds of the time of one
+            // query.
+            let statements = pace.minutes.indices.map { index in
+                let from = start.adding(clamping: Int64(index) * minute)
+                return SQLStatement(
+                    sql, [.text(state.rawValue), .integer(from), .integer(from.adding(clamping: minute))])
+            }
+            for (index, result) in try connection.run(statements).enumerated() {
+                for row in result.rows { pace.minutes[index].record(row[1], endedAs: state, inBucket: row[0]) }
+            }
+        }
+        return pace
+    }
+
+    /// The offset keeps SQLite from flattening the subquery, so that it computes each duration once, not for each
+    /// comparison.
+    private static func sql(_ dialect: SQLDialect) -> String {
+        let start = dialect.greatest("created_at", "coalesce(not_before, created_at)")
+        return """
+            SELECT \(span(0, LatencyHistogram.boundsMilliseconds.count)) AS span, count(*) FROM (
+                SELECT finished_at - \(start) AS duration FROM finished_job \(dialect.using("finished_at"))
+                WHERE state = $1 AND finished_at >= $2 AND finished_at < $3 LIMIT 10000000 OFFSET 0
+            ) AS ended GROUP BY span
+            """
+    }
+
+    /// The SQL of a binary search for a duration's bucket.
+    private static func span(_ first: Int, _ last: Int) -> String {
+        guard first < last else { return "\(first)" }
+        let middle = (first + last) / 2
+        let bound = LatencyHistogram.boundsMilliseconds[middle]
+        return "CASE WHEN duration < \(bound) THEN \(span(first, middle)) ELSE \(span(middle + 1, last)) END"
+    }
+}
+
+extension JobPace.Minute {
+    fileprivate mutating func record(_ count: Int, endedAs state: JobState, inBucket bucket: Int) {
+        if state == .succeeded {
+            succeeded = succeeded.adding(clamping: count)
+        } else {
+            failed = failed.adding(clamping: count)
+        }
+        latencies.add(count, inBucket: bucket)
+    }
+}

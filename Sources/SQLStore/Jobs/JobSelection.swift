@@ -1,0 +1,86 @@
+import AttachPrepJobs
+import AttachPrepModel
+import FoundationEssentials
+import RichPush
+
+/// A filter as SQL conditions over one of the job tables.
+struct JobSelection: Sendable {
+    private let filter: JobFilter
+    /// Each state is queried separately, because the indexes are sorted by state first.
+    let states: [JobState]
+
+    /// - Parameter states: restricts the filter to these states.
+    init(_ filter: JobFilter, among states: [JobState] = JobState.allCases) {
+        self.filter = filter
+        self.states = states.filter { state in
+            let isWanted = filter.states?.contains(state) ?? true
+            // Only jobs that failed have an error code, and only running ones are a worker's.
+            let canMatch = filter.errors == nil || state == .failed || state == .dead
+            return isWanted && canMatch && (filter.worker == nil || state == .running)
+        }
+    }
+
+    /// Whether it selects every job of its states.
+    var isWhole: Bool {
+        var other = filter
+        other.states = nil
+        return other == JobFilter()
+    }
+
+    /// A condition and its arguments.
+    struct Query: Sendable {
+        fileprivate(set) var condition: String
+        fileprivate(set) var arguments: [SQLValue] = []
+
+        /// Adds an argument and returns its parameter.
+        mutating func parameter(_ value: SQLValue) -> String {
+            arguments.append(value)
+            return "$\(arguments.count)"
+        }
+
+        mutating func add(_ part: String) { condition += " AND \(part)" }
+
+        fileprivate mutating func addAmong(_ column: String, _ values: [String], _ dialect: SQLDialect) {
+            arguments.append(.texts(values))
+            add(dialect.isAmong(column, arguments.count))
+        }
+    }
+
+    /// The condition for the jobs of a state, in the table of that state.
+    func query(of state: JobState, _ dialect: SQLDialect) -> Query {
+        var query = Query(condition: "state = '\(state.rawValue)'")
+        if let errors = filter.errors { query.addAmong("error_code", errors.map(\.rawValue), dialect) }
+        if let ids = filter.ids { query.addAmong("id", ids.map(\.text), dialect) }
+        if let date = filter.createdBefore { query.add("created_at < \(query.parameter(.integer(date.milliseconds)))") }
+        if let date = filter.createdAfter { query.add("created_at >= \(query.parameter(.integer(date.milliseconds)))") }
+        if let kind = filter.kind {
+            query.add(state.isFinished ? "kind = \(query.parameter(.text(kind.rawValue)))" : "1 = 0")
+        }
+        if let worker = filter.worker { query.add("worker = \(query.parameter(.text(worker)))") }
+        if let search = filter.search, !search.isEmpty {
+            // Both databases fold the case of ASCII letters only.
+            let pattern = query.parameter(.text("%\(Self.escaped(search))%"))
+            let parts = ["id", "caller_id", "source", "error_code"].map {
+                "lower(\($0)) LIKE lower(\(pattern)) ESCAPE '\\'"
+            }
+            query.add("(\(parts.joined(separator: " OR ")))")
+        }
+        return query
+    }
+
+    /// Escapes the wildcards of LIKE.
+    private static func escaped(_ text: String) -> String {
+        let escaped = text.utf8.flatMap { byte in
+            "%_\\".utf8.contains(byte) ? [UInt8(ascii: "\\"), byte] : [byte]
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+}
+
+extension JobState {
+    /// The table that holds jobs in this state.
+    var table: String { isFinished ? "finished_job" : "job" }
+
+    /// The columns of `JobRow` in that table.
+    var columns: String { isFinished ? JobRow.finishedColumns : JobRow.liveColumns }
+}

@@ -1,0 +1,138 @@
+import AttachPrepJobs
+import SafeArithmetic
+
+/// One change of the store within a transaction, which may hold the changes of other calls too.
+///
+/// A change that throws must not have changed anything before: check first. Otherwise the whole transaction is rolled
+/// back, and each change runs again alone.
+final class StoreTransaction: SQLConnection {
+    private let connection: any SQLConnection
+    /// The time of the transaction: by the database's clock in PostgreSQL.
+    let moment: StoreMoment
+    private var deferred: [SQLStatement] = []
+    /// Number of statements that have changed a row, or will.
+    private(set) var changesCount = 0
+    /// Published after the commit.
+    var changes: [JobFeed.Change] = []
+    private(set) var counts = WriterCounts()
+    private var storedCounts: WriterCounts?
+
+    init(_ connection: any SQLConnection, clock: StoreClock) {
+        self.connection = connection
+        let now = clock.now()
+        moment = connection.milliseconds.map { StoreMoment(wall: $0, steady: $0, bootID: "") } ?? now
+    }
+
+    var dialect: SQLDialect { connection.dialect }
+    var milliseconds: Int64? { connection.milliseconds }
+
+    func notify(_ message: String) throws { try connection.notify(message) }
+
+    func run(_ statements: [SQLStatement]) throws -> [SQLResult] {
+        let all = deferred + statements
+        let results = try connection.run(all).suffix(statements.count)
+        deferred = []
+        changesCount += zip(statements, results).count { !$0.isQuery && $1.changes > 0 }
+        return Array(results)
+    }
+
+    /// Runs a statement whose result is not needed with the next one, or before the commit: saves a round trip.
+    func later(_ sql: String, _ arguments: [SQLValue] = []) {
+        later(SQLStatement(sql, arguments))
+    }
+
+    func later(_ statement: SQLStatement) {
+        deferred.append(statement)
+        changesCount += 1
+    }
+
+    func flush() throws {
+        if !deferred.isEmpty { _ = try run([]) }
+    }
+
+    // MARK: Counts
+
+    /// Counts jobs that moved from one state to another; nil for jobs that are new or removed.
+    func moved(_ number: Int = 1, from: JobState?, to: JobState?) {
+        if let from { counts[from] = counts[from].subtracting(clamping: Int64(number)) }
+        if let to { counts[to] = counts[to].adding(clamping: Int64(number)) }
+    }
+
+    func added(mediaBytes: Int64) { counts.mediaBytes = counts.mediaBytes.adding(clamping: mediaBytes) }
+
+    /// The counts of the store, with the changes of this transaction.
+    func currentCounts() throws -> WriterCounts {
+        let stored = try storedCounts ?? WriterCounts(stored: self)
+        storedCounts = stored
+        return stored.adding(counts)
+    }
+}
+
+extension SQLStatement {
+    fileprivate var isQuery: Bool { sql.utf8.starts(with: "SELECT".utf8) || sql.utf8.starts(with: "WITH".utf8) }
+}
+
+/// Numbers of jobs by state and of bytes of files, as the changes of a transaction or their sum.
+///
+/// Each connection adds its changes to a row of its own, so that connections do not wait for each other; counting would
+/// scan all jobs. The row also holds the number of its last transaction, which tells after a lost connection whether it
+/// was committed.
+struct WriterCounts: Sendable, Hashable {
+    private var jobs: [JobState: Int64] = [:]
+    var mediaBytes: Int64 = 0
+
+    static let states: [JobState] = [.queued, .running, .succeeded, .failed, .dead, .cancelled]
+
+    init() {}
+
+    init(stored connection: any SQLConnection) throws {
+        let sums = (Self.states.map(\.rawValue) + ["media_bytes"]).map { "sum(\($0))" }
+        let row = try connection.row("SELECT \(sums.joined(separator: ", ")) FROM writer")
+        for (index, state) in Self.states.enumerated() { jobs[state] = row?[index] ?? 0 }
+        mediaBytes = row?[Self.states.count] ?? 0
+    }
+
+    subscript(_ state: JobState) -> Int64 {
+        get { jobs[state] ?? 0 }
+        set { jobs[state] = newValue }
+    }
+
+    var isEmpty: Bool { mediaBytes == 0 && jobs.values.allSatisfy { $0 == 0 } }
+
+    func adding(_ other: WriterCounts) -> WriterCounts {
+        var sum = self
+        for state in Self.states { sum[state] = self[state].adding(clamping: other[state]) }
+        sum.mediaBytes = mediaBytes.adding(clamping: other.mediaBytes)
+        return sum
+    }
+
+    /// Adds the changes of transaction `number` to the row of a connection.
+    func addition(slot: Int64, number: Int64, at now: Int64) -> SQLStatement {
+        let columns = Self.states.map(\.rawValue) + ["media_bytes"]
+        return SQLStatement(
+            """
+            INSERT INTO writer (slot, number, seen_at, \(columns.joined(separator: ", ")))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            ON CONFLICT (slot) DO UPDATE SET number = excluded.number, seen_at = excluded.seen_at,
+                \(columns.map { "\($0) = writer.\($0) + excluded.\($0)" }.joined(separator: ", "))
+            """,
+            [.integer(slot), .integer(number), .integer(now)] + Self.states.map { .integer(self[$0]) }
+                + [.integer(mediaBytes)])
+    }
+
+    /// Adds the rows of connections that ended long ago to row 0.
+    static func fold(_ transaction: StoreTransaction, unusedSince oldest: Int64) throws {
+        let columns = states.map(\.rawValue) + ["media_bytes"]
+        let sums = columns.map { "coalesce(sum(\($0)), 0)" }.joined(separator: ", ")
+        let row = try transaction.row(
+            "SELECT count(*), \(sums) FROM writer WHERE slot <> 0 AND seen_at < $1", [.integer(oldest)])
+        guard let row, let count: Int64 = row[0], count > 0 else { return }
+        let values: [SQLValue] = columns.indices.map { .integer(row[$0 + 1]) }
+        try transaction.run("DELETE FROM writer WHERE slot <> 0 AND seen_at < $1", [.integer(oldest)])
+        try transaction.run(
+            """
+            UPDATE writer SET \(columns.enumerated().map { "\($1) = \($1) + $\($0 + 1)" }.joined(separator: ", "))
+            WHERE slot = 0
+            """, values)
+    }
+}

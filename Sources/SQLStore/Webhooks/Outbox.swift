@@ -1,0 +1,211 @@
+public import AttachPrepJobs
+public import FoundationEssentials
+import RichPush
+import SafeArithmetic
+
+extension SQLJobStore: WebhookOutbox {
+    public func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] {
+        try await jumps.adjust(clock.now(), of: self)
+        let milliseconds = lease.milliseconds
+        if database.dialect == .postgres, try await nextWebhookDue().map({ $0 > .now.addingTimeInterval(1) }) ?? true,
+            clock.isSystem
+        {
+            return []
+        }
+        return try await claims.write { [secrets] transaction in
+            try WebhookQuery.reclaimExpired(transaction)
+            return try WebhookClaim(count: count, leaseMilliseconds: milliseconds).apply(transaction, secrets)
+        }
+    }
+
+    public func record(_ id: WebhookID, _ result: WebhookDeliveryResult) async throws {
+        try await write { transaction in
+            let now = transaction.moment.wall
+            let (state, next, ended, status, error): (WebhookState, Int64?, Int64?, Int?, String?) =
+                switch result {
+                case .delivered(let status): (.delivered, nil, now, status, nil)
+                case .retry(let date, let status, let error): (.pending, date.milliseconds, nil, status, error)
+                case .givenUp(let status, let error): (.givenUp, nil, now, status, error)
+                }
+            // A webhook that ended meanwhile is not changed. A delivered one needs no secrets.
+            let secret = state == .delivered ? ", secret = CASE WHEN secret IS NULL THEN NULL ELSE '' END" : ""
+            transaction.later(
+                """
+                UPDATE webhook SET state = $1, next_at = $2, ended_at = $3, last_status = $4, last_error = $5,
+                    attempts = attempts + 1, lease_until = NULL\(secret)
+                WHERE id = $6 AND state = 'pending'
+                """,
+                [
+                    .text(state.rawValue), SQLValue(next), SQLValue(ended), SQLValue(status), SQLValue(error),
+                    .text(id.text),
+                ])
+        }
+    }
+
+    public func giveUpWebhooks(to url: String, error: String) async throws -> Int {
+        let host = WebhookNotice(url: url, event: .attachmentPrepared, body: "").host
+        return try await write { [secrets] transaction in
+            let rows = try transaction.rows(
+                "SELECT id, url, secret FROM webhook WHERE state = 'pending' AND host = $1", [.text(host)])
+            let ids = rows.filter { row in
+                let secret: String? = row[2]
+                let full = secret.flatMap { try? secrets.opened($0, for: row[0]) } ?? row[1]
+                return full.utf8.elementsEqual(url.utf8)
+            }.map { $0[0] as String }
+            return try transaction.run(
+                """
+                UPDATE webhook SET state = 'givenUp', next_at = NULL, ended_at = $1, last_error = $2,
+                    lease_until = NULL
+                WHERE \(transaction.dialect.isAmong("id", 3)) AND state = 'pending'
+                """, [.integer(transaction.moment.wall), .text(error), .texts(ids)])
+        }
+    }
+
+    public func nextWebhookDue() async throws -> Date? {
+        // Callers wait until the returned date before they claim, so a clock step has to be handled here.
+        try await jumps.adjust(clock.now(), of: self)
+        return try await read { [self] connection in
+            let steady = connection.dialect == .postgres ? try wallMilliseconds(connection) : clock.now().steady
+            return try WebhookQuery.nextDue(connection, at: steady)
+        }
+    }
+
+    public func webhookCounts() async throws -> [WebhookState: Int] {
+        try await read { connection in
+            var counts = Dictionary(uniqueKeysWithValues: WebhookState.allCases.map { ($0, 0) })
+            for row in try connection.rows("SELECT state, count(*) FROM webhook GROUP BY state") {
+                if let state = WebhookState(rawValue: row[0]) { counts[state] = row[1] }
+            }
+            return counts
+        }
+    }
+
+    public func webhooks(
+        _ filter: WebhookFilter, after cursor: WebhookID?, limit: Int
+    ) async throws -> WebhookPage {
+        let count = max(0, limit)
+        var selection = WebhookSelection(filter, database.dialect)
+        if let cursor { selection.add("id < \(selection.parameter(.text(cursor.text)))") }
+        let found = try await read { [selection] connection in
+            try connection.rows(
+                """
+                SELECT \(WebhookRow.columns) FROM webhook WHERE \(selection.condition)
+                ORDER BY id DESC LIMIT \(count.adding(clamping: 1))
+                """, selection.arguments)
+        }.map { try WebhookRow.webhook($0) }
+        let page = Array(found.prefix(count))
+        return WebhookPage(webhooks: page, next: found.count > count ? page.last?.id : nil)
+    }
+
+    public func replayWebhooks(_ filter: WebhookFilter) async throws -> Int {
+        let selection = WebhookSelection(filter, database.dialect)
+        return try await write { [secrets] transaction in
+            try WebhookQuery.restoreSecrets(selection, transaction, secrets)
+            var selection = selection
+            let now = selection.parameter(.integer(transaction.moment.wall))
+            return try transaction.run(
+                """
+                UPDATE webhook SET state = 'pending', attempts = 0, next_at = \(now), ended_at = NULL,
+                    lease_until = NULL
+                WHERE (secret IS NULL OR secret <> '') AND \(selection.condition)
+                """, selection.arguments)
+        }
+    }
+}
+
+/// Claims webhooks with a limit per host, so that an unreachable receiver with thousands of webhooks does not block
+/// others.
+private struct WebhookClaim: Sendable {
+    var count: Int
+    var leaseMilliseconds: Int64
+
+    func apply(_ transaction: StoreTransaction, _ secrets: SecretStorage) throws -> [Webhook] {
+        let now = transaction.moment.wall
+        var ids: [String] = []
+        for (host, next) in try WebhookQuery.hosts(transaction).sorted(by: { $0.next < $1.next }) {
+            guard next <= now, ids.count < count else { break }
+            let leased = try transaction.number(
+                "SELECT count(*) FROM webhook WHERE state = 'pending' AND lease_until IS NOT NULL AND host = $1",
+                [.text(host)])
+            let share = min(count - ids.count, Limits.webhooksPerHostMax - Int(clamping: leased ?? 0))
+            guard share > 0 else { continue }
+            ids += try transaction.rows(
+                """
+                SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND host = $1
+                    AND next_at <= $2 ORDER BY next_at, id LIMIT $3
+                """, [.text(host), .integer(now), .integer(Int64(share))]
+            ).map { $0[0] }
+        }
+        guard !ids.isEmpty else { return [] }
+        let rows = try transaction.rows(
+            """
+            UPDATE webhook SET lease_until = $1 WHERE \(transaction.dialect.isAmong("id", 2)) AND state = 'pending'
+            RETURNING \(WebhookRow.columns)
+            """, [.integer(transaction.moment.steady.adding(clamping: leaseMilliseconds)), .texts(ids)])
+        // One that cannot be read must not stop the others; its lease expires.
+        let webhooks = rows.compactMap { try? WebhookRow.webhook($0, secrets) }
+        let byID = Dictionary(webhooks.map { ($0.id.text, $0) }, uniquingKeysWith: { first, _ in first })
+        return ids.compactMap { byID[$0] }
+    }
+}
+
+private enum WebhookQuery {
+    /// Clears expired leases, so that the webhooks can be claimed again.
+    static func reclaimExpired(_ transaction: StoreTransaction) throws {
+        try transaction.run(
+            """
+            UPDATE webhook SET lease_until = NULL
+            WHERE state = 'pending' AND lease_until IS NOT NULL AND lease_until <= $1
+            """, [.integer(transaction.moment.steady)])
+    }
+
+    static func nextDue(_ connection: any SQLConnection, at steady: Int64) throws -> Date? {
+        let free = try hosts(connection).map(\.next).min()
+        let lost = try connection.number(
+            """
+            SELECT min(next_at) FROM webhook
+            WHERE state = 'pending' AND lease_until IS NOT NULL AND lease_until <= $1
+            """, [.integer(steady)])
+        return [free, lost].compactMap(\.self).min().map { Date(milliseconds: $0) }
+    }
+
+    /// Returns the hosts with pending webhooks and the due time of the first one; one index seek each.
+    static func hosts(_ connection: any SQLConnection) throws -> [(host: String, next: Int64)] {
+        try connection.rows(
+            """
+            WITH RECURSIVE found (host) AS (
+                SELECT min(host) FROM webhook WHERE state = 'pending' AND lease_until IS NULL
+                UNION ALL
+                SELECT (SELECT min(host) FROM webhook
+                    WHERE state = 'pending' AND lease_until IS NULL AND host > found.host)
+                FROM found WHERE found.host IS NOT NULL
+            )
+            SELECT host, (SELECT min(next_at) FROM webhook
+                WHERE state = 'pending' AND lease_until IS NULL AND webhook.host = found.host)
+            FROM found WHERE host IS NOT NULL
+            """
+        ).map { ($0[0], $0[1]) }
+    }
+
+    /// Restores the URLs of selected webhooks whose jobs still have their secrets.
+    static func restoreSecrets(
+        _ selection: WebhookSelection, _ transaction: StoreTransaction, _ secrets: SecretStorage
+    ) throws {
+        let rows = try transaction.rows(
+            """
+            SELECT webhook.id, finished_job.id, finished_job.secret FROM webhook
+            JOIN finished_job ON finished_job.id = webhook.job
+            WHERE webhook.secret = '' AND finished_job.secret <> '\(JobSecrets.wiped)'
+                AND webhook.id IN (SELECT id FROM webhook WHERE \(selection.condition))
+            """, selection.arguments)
+        for row in rows {
+            let id: String = row[0]
+            guard let text = try? secrets.opened(row[2], for: row[1]), let url = JobSecrets.callbackURL(in: text) else {
+                continue
+            }
+            transaction.later(
+                "UPDATE webhook SET secret = $1 WHERE id = $2",
+                [.text(try secrets.stored(url, for: id)), .text(id)])
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import AttachPrep
+import AttachPrepJobs
+import AttachPrepModel
+import FoundationEssentials
+import RichPush
+
+/// A row of `webhook`.
+///
+/// `url` is redacted. The URL with its secrets is in `secret`, which is NULL when there are none, and empty once they
+/// were deleted after the delivery. Such a webhook can be replayed while its job still has its secrets, as failed and
+/// dead jobs do until they are purged.
+enum WebhookRow {
+    static let columns = """
+        id, job, url, event, body, state, attempts, created_at, next_at, ended_at, last_status, last_error, trace, secret
+        """
+
+    /// - Parameter secrets: nil for a webhook that is only shown.
+    static func webhook(_ row: SQLRow, _ secrets: SecretStorage? = nil) throws -> Webhook {
+        guard let id = WebhookID(row[0]), let job = JobID(row[1]), let event = WebhookNotice.Event(rawValue: row[3]),
+            let state = WebhookState(rawValue: row[5])
+        else { throw StorageErrors.unreadable("a webhook") }
+        var url: String = row[2]
+        if let secrets, let secret: String = row[13], secret != JobSecrets.wiped {
+            url = try secrets.opened(secret, for: id.text)
+        }
+        var webhook = Webhook(
+            id: id, job: job, notice: WebhookNotice(url: url, event: event, body: row[4]), state: state,
+            attempts: row[6], createdAt: Date(milliseconds: row[7]))
+        webhook.nextAt = (row[8] as Int64?).map { Date(milliseconds: $0) }
+        webhook.endedAt = (row[9] as Int64?).map { Date(milliseconds: $0) }
+        webhook.lastStatus = row[10]
+        webhook.lastError = row[11]
+        // An unreadable one must not stop the webhook.
+        webhook.notice.trace = (row[12] as String?).flatMap { try? StoredJSON.value($0, "a webhook's trace") }
+        return webhook
+    }
+}
+
+/// A notice as a row of the outbox.
+struct NewWebhook: Sendable {
+    private let job: JobID
+    private let notice: WebhookNotice
+    private let secrets: SecretStorage
+    private let trace: String?
+
+    init(_ notice: WebhookNotice, job: JobID, _ secrets: SecretStorage) throws {
+        self.job = job
+        self.notice = notice
+        self.secrets = secrets
+        trace = try notice.trace.map { try StoredJSON.text($0) }
+    }
+
+    func insert(_ transaction: StoreTransaction) {
+        let now = transaction.moment.wall
+        let id = WebhookID.make(at: Date(milliseconds: now))
+        let shown = RedactedURL.redact(notice.url)
+        let secret = shown == notice.url ? nil : try? secrets.stored(notice.url, for: id.text)
+        transaction.later(
+            """
+            INSERT INTO webhook (id, job, state, host, url, secret, event, body, created_at, next_at, trace)
+            VALUES ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $8, $9)
+            """,
+            [
+                .text(id.text), .text(job.text), .text(notice.host), .text(shown), SQLValue(secret),
+                .text(notice.event.rawValue), .text(notice.body), .integer(now), SQLValue(trace),
+            ])
+    }
+}
+
+/// The webhook of a job that ends by cancellation. Made before the secrets of the job are deleted, because those may
+/// contain its URL.
+struct CancelledNotice {
+    private let webhook: NewWebhook?
+
+    init(_ row: ClaimedRow, _ moment: StoreMoment, _ secrets: SecretStorage) {
+        // An unreadable row must not prevent the job from ending.
+        webhook = (try? row.claimed(secrets)).flatMap { job in
+            WebhookNotice(for: job, .cancelled, at: nil, date: Date(milliseconds: moment.wall))
+                .flatMap { try? NewWebhook($0, job: job.job.id, secrets) }
+        }
+    }
+
+    func insert(_ transaction: StoreTransaction) { webhook?.insert(transaction) }
+}
+
+/// A filter as an SQL condition over webhooks.
+struct WebhookSelection: Sendable {
+    private(set) var condition = "1 = 1"
+    private(set) var arguments: [SQLValue] = []
+
+    init(_ filter: WebhookFilter, _ dialect: SQLDialect) {
+        if let states = filter.states { addAmong("state", states.map(\.rawValue), dialect) }
+        if let ids = filter.ids { addAmong("id", ids.map(\.text), dialect) }
+        if let job = filter.job { add("job = \(parameter(.text(job.text)))") }
+    }
+
+    mutating func parameter(_ value: SQLValue) -> String {
+        arguments.append(value)
+        return "$\(arguments.count)"
+    }
+
+    mutating func add(_ part: String) { condition += " AND \(part)" }
+
+    private mutating func addAmong(_ column: String, _ values: [String], _ dialect: SQLDialect) {
+        arguments.append(.texts(values))
+        add(dialect.isAmong(column, arguments.count))
+    }
+}
