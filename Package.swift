@@ -184,7 +184,7 @@ let package = Package(
         module(
             "PostgresDatabase",
             [
-                "CPostgres", "SQLStore", "AttachPrepModel", "RichPush", "SafeArithmetic",
+                "CPostgres", "SQLStore", "AttachPrep", "AttachPrepModel", "Linux", "RichPush", "SafeArithmetic",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // The queue's two drivers.
@@ -291,7 +291,11 @@ let package = Package(
         specification("WebPTests", ["WebP"]),
         specification("CurlTests", ["Curl"]),
         specification("NATSTests", ["NATS"]),
-        specification("PostgresDatabaseTests", ["PostgresDatabase", "SQLStore"]),
+        specification(
+            "PostgresDatabaseTests",
+            [
+                "PostgresDatabase", "SQLStore", "AttachPrepModel", .product(name: "Logging", package: "swift-log"),
+            ]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification(
             "OTLPTests",

@@ -149,10 +149,14 @@ package final class BytePipe: Sendable {
 package enum Readiness {
     /// The descriptors that have data or the end to read; empty when the deadline passes first.
     ///
-    /// - Parameter deadline: Nil waits without a time limit; one in the past checks once.
-    package static func wait(for descriptors: [CInt], deadline: ContinuousClock.Instant?) throws(SystemError) -> [CInt]
-    {
+    /// - Parameters:
+    ///   - writable: A descriptor that is also waited for, until it can be written to.
+    ///   - deadline: Nil waits without a time limit; one in the past checks once.
+    package static func wait(
+        for descriptors: [CInt], writable: CInt? = nil, deadline: ContinuousClock.Instant?
+    ) throws(SystemError) -> [CInt] {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(clamping: POLLIN), revents: 0) }
+        if let writable { entries.append(pollfd(fd: writable, events: Int16(clamping: POLLOUT), revents: 0)) }
         while true {
             let milliseconds = deadline.map(Self.milliseconds) ?? -1
             let ready = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
