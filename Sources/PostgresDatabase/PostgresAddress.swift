@@ -31,7 +31,9 @@ public struct PostgresAddress: Sendable, Hashable, CustomStringConvertible {
     ///   - environment: variables that replace the defaults of this type; those of this process if nil.
     /// - Throws: `AttachPrepError`, code `request.invalid`, for a URL that libpq rejects or that has a password.
     public init(_ url: String, environment: [String: String]? = nil) throws {
-        try self.init(url, environment: environment ?? ProcessInfo.processInfo.environment) { path in unsafe access(path, R_OK) == 0 }
+        try self.init(url, environment: environment ?? ProcessInfo.processInfo.environment) { path in
+            unsafe access(path, R_OK) == 0
+        }
     }
 
     init(_ url: String, environment: [String: String], isReadable: (String) -> Bool) throws {
@@ -96,7 +98,8 @@ public struct PostgresAddress: Sendable, Hashable, CustomStringConvertible {
             let mayHoldPassword = url.lowercased().contains("password") || url.contains("@")
             let detail = unsafe text.map { unsafe String(cString: $0) } ?? ""
             throw AttachPrepError(
-                .requestInvalid, "The URL of the database is malformed: it is postgres://user@host/database?name=value.",
+                .requestInvalid,
+                "The URL of the database is malformed: it is postgres://user@host/database?name=value.",
                 detail: mayHoldPassword ? nil : MessageText.excerpt(detail))
         }
         var parameters: [Parameter] = []

@@ -1,8 +1,8 @@
 internal import CPostgres
 internal import Linux
 internal import RichPush
-internal import SafeArithmetic
 internal import SQLStore
+internal import SafeArithmetic
 
 extension Limits {
     /// Bytes that the results of one round trip may have: libpq keeps them in memory, whatever the server sends.
@@ -115,7 +115,9 @@ extension Limits {
         var outcomes: [Outcome] = []
         var failure: ServerError?
         for _ in 0..<count {
-            guard let result = try next(deadline, &left) else { throw PostgresError.lost("a result is missing", failure) }
+            guard let result = try next(deadline, &left) else {
+                throw PostgresError.lost("a result is missing", failure)
+            }
             switch result.status {
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
                 if failure == nil { outcomes.append(Outcome(result: result.contents, tag: result.commandTag)) }
@@ -180,7 +182,9 @@ extension Limits {
     }
 
     private func loss() -> PostgresError {
-        .lost(MessageText.excerpt(unsafe String(cString: PQerrorMessage(handle)), bytesMax: Limits.errorTextBytesMax), nil)
+        .lost(
+            MessageText.excerpt(unsafe String(cString: PQerrorMessage(handle)), bytesMax: Limits.errorTextBytesMax), nil
+        )
     }
 
     private func endingOnLoss<Value>(_ body: () throws -> Value) throws -> Value {

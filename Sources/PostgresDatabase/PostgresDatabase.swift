@@ -31,7 +31,9 @@ public final class PostgresDatabase: SQLDatabase {
         self.settings = settings
         schema = settings.schema
         writers = try Dictionary(
-            uniqueKeysWithValues: TransactionOrder.allCases.map { ($0, try PostgresSession(address, settings.timeouts)) })
+            uniqueKeysWithValues: TransactionOrder.allCases.map {
+                ($0, try PostgresSession(address, settings.timeouts))
+            })
         readers = try (0..<2).map { _ in try PostgresSession(address, settings.timeouts) }
         listener = try PostgresListener(address, settings, logger)
         notifications = listener.notifications

@@ -1,6 +1,6 @@
 internal import RichPush
-internal import SafeArithmetic
 internal import SQLStore
+internal import SafeArithmetic
 
 /// What went wrong with a connection or a statement, before it is known what that means for a transaction.
 enum PostgresError: Error, Hashable {

@@ -1,8 +1,8 @@
 internal import Linux
 internal import Logging
 internal import RichPush
-internal import SafeArithmetic
 internal import SQLStore
+internal import SafeArithmetic
 internal import Synchronization
 
 extension Limits {
@@ -41,7 +41,8 @@ final class PostgresListener: Sendable {
     /// Starts the thread; without one, notifications are not supported.
     func start() {
         do { try DedicatedThread.start(name: "postgres listen") { [self] in work() } } catch {
-            logger.error("No thread could be started for notifications; the queue is polled", metadata: ["error": "\(error)"])
+            logger.error(
+                "No thread could be started for notifications; the queue is polled", metadata: ["error": "\(error)"])
             send(.unsupported)
         }
     }
@@ -86,7 +87,8 @@ final class PostgresListener: Sendable {
         _ = try connection.run([SQLStatement("LISTEN \"\(channel)\"")], within: limit)
         guard let first = try probe(connection) else {
             if !isStopped.load(ordering: .relaxed) {
-                logger.notice("This connection delivers no notifications (a pooler of transactions); the queue is polled")
+                logger.notice(
+                    "This connection delivers no notifications (a pooler of transactions); the queue is polled")
             }
             return
         }

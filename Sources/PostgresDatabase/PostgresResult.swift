@@ -1,7 +1,7 @@
 internal import CPostgres
 internal import RichPush
-internal import SafeArithmetic
 internal import SQLStore
+internal import SafeArithmetic
 
 /// Owns a PGresult.
 @safe struct PostgresResult: ~Copyable {

@@ -50,7 +50,9 @@ extension PostgresDatabase {
 
     /// The kind of error of a change; nil when it succeeds.
     func kindOfFailure(_ order: TransactionOrder = .parallel) async throws -> SQLError.Kind? {
-        do { try await transact(order) { try $0.run("UPDATE item SET number = number + 1") } } catch let error as SQLError {
+        do { try await transact(order) { try $0.run("UPDATE item SET number = number + 1") } } catch let error
+            as SQLError
+        {
             return error.kind
         }
         return nil
@@ -60,7 +62,9 @@ extension PostgresDatabase {
 @Suite struct PostgresDatabaseTests {
     @Test func `A parameter may appear several times and in any order`() async throws {
         let database = try await PostgresDatabase.forTest("parameters")
-        let row = try await database.read { try $0.row("SELECT CAST($2 AS text), CAST($1 AS bigint), CAST($2 AS text)", [7, "b"]) }
+        let row = try await database.read {
+            try $0.row("SELECT CAST($2 AS text), CAST($1 AS bigint), CAST($2 AS text)", [7, "b"])
+        }
         #expect(row?.values == ["b", 7, "b"])
     }
 
@@ -71,11 +75,12 @@ extension PostgresDatabase {
     ])
     func `Every value is returned as it was stored`(_ value: SQLValue) async throws {
         let database = try await PostgresDatabase.forTest("values")
-        let type = switch value {
-        case .integer: "bigint"
-        case .blob: "bytea"
-        default: "text"
-        }
+        let type =
+            switch value {
+            case .integer: "bigint"
+            case .blob: "bytea"
+            default: "text"
+            }
         let row = try await database.read { try $0.row("SELECT CAST($1 AS \(type))", [value]) }
         #expect(row?.values == [value])
     }
@@ -173,7 +178,8 @@ extension PostgresDatabase {
         let database = try await PostgresDatabase.forTest("clock")
         let times = Mutex<[Int64?]>([])
         try await database.transact(.exclusive) { connection in times.withLock { $0.append(connection.milliseconds) } }
-        let now = try #require(Int64(try await server.psql("SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint")))
+        let now = try #require(
+            Int64(try await server.psql("SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint")))
         let first = try #require(times.withLock(\.self).first ?? nil)
         #expect(first <= now && first > now - 60_000)
 

@@ -31,6 +31,7 @@ enum ForeignNumberRules {
         // Rows.
         "Sources/JetStreamQueue/StoredJob.swift",
         "Sources/NATS/Delivery.swift",
+        "Sources/PostgresDatabase/PostgresResult.swift",
         "Sources/SQLiteQueue/JobRecord.swift",
         "Sources/SQLiteQueue/Uploads.swift",
         // Media.

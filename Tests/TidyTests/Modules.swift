@@ -36,6 +36,13 @@ enum Modules {
         "AttachPrepJobs": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "FileIO", "Linux",
         ],
+        "SQLStore": [
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs", "FileIO",
+            "Linux",
+        ],
+        "PostgresDatabase": [
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep", "SQLStore", "Linux", "CPostgres",
+        ],
         "SQLiteQueue": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs", "Linux",
         ],
@@ -67,21 +74,22 @@ enum Modules {
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
         "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CDeflate", "CCurl", "CNATS",
-        "CLinux", "CBuild", "CEmbedded",
+        "CPostgres", "CLinux", "CBuild", "CEmbedded",
     ]
 
     /// Modules of other packages, and the modules that may import them.
     static let dependencies: [String: Set<String>] = [
         "ArgumentParser": ["AttachPrepCommand"],
         "Crypto": [
-            "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
+            "AttachPrep", "AttachPrepJobs", "SQLStore", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages",
+            "AttachPrepService",
         ],
         "GRDB": ["SQLiteQueue", "JetStreamQueue"],
         "HTTPTypes": ["AttachPrepService"],
         "Hummingbird": ["AttachPrepService"],
         "Logging": [
-            "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "OTLP", "AttachPrepService",
-            "AttachPrepCommand",
+            "AttachPrep", "AttachPrepJobs", "SQLStore", "PostgresDatabase", "SQLiteQueue", "JetStreamQueue", "OTLP",
+            "AttachPrepService", "AttachPrepCommand",
         ],
         "Metrics": ["AttachPrepJobs", "OTLP", "AttachPrepService"],
         "NIOCore": ["AttachPrepService", "Shaping", "ShapingServer"],
