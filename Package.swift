@@ -186,15 +186,6 @@ let package = Package(
                 "CPostgres", "SQLStore", "AttachPrep", "AttachPrepModel", "Linux", "RichPush", "SafeArithmetic",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // The queue's two drivers.
-        module(
-            "SQLiteQueue",
-            [
-                "AttachPrepJobs", "AttachPrep", "Linux", "SafeArithmetic",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Logging", package: "swift-log"),
-            ]),
         module(
             "SQLiteDatabase",
             [
@@ -289,7 +280,6 @@ let package = Package(
         specification("PNGTests", ["PNG"]),
         specification("WebPTests", ["WebP"]),
         specification("CurlTests", ["Curl"]),
-        specification("NATSTests", ["NATS"]),
         specification(
             "PostgresDatabaseTests",
             [

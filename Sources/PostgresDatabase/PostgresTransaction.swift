@@ -40,7 +40,7 @@ final class PostgresTransaction: SQLConnection {
 
     /// Begins the transaction, which is a round trip, unless statements have already been run.
     var milliseconds: Int64? {
-        guard mode != .read else { return nil }
+        guard mode != .read else { return settings.milliseconds?() }
         if !hasBegun { _ = try? perform([]) }
         return beganAt
     }

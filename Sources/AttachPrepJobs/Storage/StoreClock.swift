@@ -9,8 +9,6 @@ public struct StoreClock: Sendable {
     public var steadyMilliseconds: @Sendable () -> Int64
     /// Identifies the start of the machine; steady times of different starts cannot be compared.
     public var bootID: String
-    /// Whether these are the clocks of the machine. A shared store then uses the clock of its database instead.
-    public private(set) var isSystem = false
 
     public init(
         wall: @escaping @Sendable () -> Date, steadyMilliseconds: @escaping @Sendable () -> Int64, bootID: String
@@ -22,9 +20,7 @@ public struct StoreClock: Sendable {
 
     /// The clocks of the machine.
     public static var system: StoreClock {
-        var clock = StoreClock(wall: { .now }, steadyMilliseconds: { bootMilliseconds() }, bootID: systemBootID())
-        clock.isSystem = true
-        return clock
+        StoreClock(wall: { .now }, steadyMilliseconds: { bootMilliseconds() }, bootID: systemBootID())
     }
 
     /// Linux: clock_gettime(2), CLOCK_BOOTTIME.

@@ -56,8 +56,9 @@ extension SQLJobStore {
         _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool
     ) async throws -> Bool {
         let text = try StoredJSON.text(error)
-        let due = date.milliseconds
+        let delay = delay(until: date)
         return try await write { [secrets] transaction in
+            let due = transaction.moment.wall.adding(clamping: delay)
             let attempts = isAttempt ? "" : ", \(Requeue.withoutAttempt)"
             let requeue = Requeue(
                 "due_at = $2, place = \(Requeue.place("$2", transaction.dialect)), "

@@ -58,7 +58,7 @@ extension SQLJobStore: JobCatalog {
                     WHERE state = 'queued' AND parked = 0 AND lane = $1 AND place > $2
                     """, [.integer(Int64(lane)), .integer(now)])
             }
-            return next.min().map { Date(milliseconds: $0) }
+            return next.min().map { localDate($0, databaseNow: now) }
         }
     }
 

@@ -1,6 +1,7 @@
 import AttachPrep
 public import AttachPrepJobs
 import AttachPrepModel
+import FoundationEssentials
 public import Logging
 import RichPush
 import SafeArithmetic
@@ -149,9 +150,18 @@ public final class SQLJobStore: Sendable {
 
     /// The wall time by the clock of the database. One query, in PostgreSQL.
     func wallMilliseconds(_ connection: any SQLConnection) throws -> Int64 {
-        guard connection.dialect == .postgres, clock.isSystem else { return clock.now().wall }
+        guard connection.dialect == .postgres else { return clock.now().wall }
+        if let milliseconds = connection.milliseconds { return milliseconds }
         return try connection.number("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)") ?? 0
     }
+
+    /// A time of the database's clock by the clock of this machine; and the other way round, `delay`.
+    func localDate(_ milliseconds: Int64, databaseNow: Int64) -> Date {
+        Date(milliseconds: clock.now().wall.adding(clamping: milliseconds.subtracting(clamping: databaseNow)))
+    }
+
+    /// Milliseconds from now until a time of this machine's clock, which may differ from the database's.
+    func delay(until date: Date) -> Int64 { date.milliseconds.subtracting(clamping: clock.now().wall) }
 
     // MARK: Changes by other processes
 

@@ -59,10 +59,16 @@ struct MissingError: Error, CustomStringConvertible {
 /// A behavior that every driver has.
 struct Behavior: Sendable, CustomStringConvertible {
     let description: String
+    /// Whether it is about the clock of the machine, which a store with a server's clock does not use.
+    let isOfLocalClock: Bool
     let check: @Sendable (DriverUnderTest) async throws -> Void
 
-    init(_ description: String, _ check: @escaping @Sendable (DriverUnderTest) async throws -> Void) {
+    init(
+        _ description: String, isOfLocalClock: Bool = false,
+        _ check: @escaping @Sendable (DriverUnderTest) async throws -> Void
+    ) {
         self.description = description
+        self.isOfLocalClock = isOfLocalClock
         self.check = check
     }
 }
@@ -117,6 +123,11 @@ final class TestClock: Sendable {
     private let state = Mutex(State())
 
     var now: Date { state.withLock { $0.date } }
+
+    /// The time of a server's clock, which a step of this machine's clock does not change: milliseconds since 1970.
+    var serverMilliseconds: Int64 { state.withLock { $0.steady } + Self.start }
+
+    private static let start = Int64(1_795_294_262_000 - 1_000_000)
 
     /// Moves both clocks forward.
     func advance(_ seconds: Double) {

@@ -214,7 +214,7 @@ extension JobQueueConformance {
             #expect(try await driver.claim(10).isEmpty)
             #expect(try await driver.jobs.nextDue() == far)
         },
-        Behavior("A notBefore follows the wall clock") { driver in
+        Behavior("A notBefore follows the wall clock", isOfLocalClock: true) { driver in
             _ = try await driver.enqueue(.sample(notBefore: driver.clock.now + 3600))
             driver.clock.jump(-3600)
             driver.clock.advance(3700)
