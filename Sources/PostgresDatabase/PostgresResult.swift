@@ -26,12 +26,12 @@ internal import SafeArithmetic
         let message = unsafe PQresultErrorField(handle, CPostgres_field_message)
         return ServerError(
             state: MessageText.excerpt(unsafe Self.text(state), bytesMax: 10),
-            text: MessageText.excerpt(unsafe message.map(Self.text) ?? "", bytesMax: Limits.errorTextBytesMax))
+            text: libraryText(unsafe message.map(Self.text) ?? ""))
     }
 
     /// libpq's text of an error.
     var errorText: String {
-        MessageText.excerpt(unsafe Self.text(PQresultErrorMessage(handle)), bytesMax: Limits.errorTextBytesMax)
+        libraryText(unsafe Self.text(PQresultErrorMessage(handle)))
     }
 
     /// The rows, and the number of changed rows that the command tag reports.
