@@ -120,7 +120,11 @@ extension Limits {
             }
             switch result.status {
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
-                if failure == nil { outcomes.append(Outcome(result: result.contents, tag: result.commandTag)) }
+                guard failure == nil else { break }
+                guard let contents = result.contents else {
+                    throw PostgresError.lost("a result of more than \(Limits.databaseResultValuesMax) values", nil)
+                }
+                outcomes.append(Outcome(result: contents, tag: result.commandTag))
             case PGRES_FATAL_ERROR:
                 failure = failure ?? result.serverError
                 guard failure != nil, unsafe PQstatus(handle) == CONNECTION_OK else {

@@ -130,7 +130,8 @@ extension PostgresDiagnostics {
     fileprivate static func tableQuery(_ schema: PostgresSchema) -> SQLStatement {
         SQLStatement(
             """
-            SELECT CAST(s.relname AS text), s.n_live_tup, s.n_dead_tup, coalesce(array_to_string(c.reloptions, ', '), '')
+            SELECT CAST(s.relname AS text), s.n_live_tup, s.n_dead_tup,
+                coalesce(array_to_string(c.reloptions, ', '), '')
             FROM pg_catalog.pg_stat_user_tables AS s JOIN pg_catalog.pg_class AS c ON c.oid = s.relid
             WHERE s.schemaname = $1 ORDER BY s.relname LIMIT 100
             """, [.text(schema.name)])
