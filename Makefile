@@ -8,13 +8,14 @@ DESTDIR ?=
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
     libjpeg62-turbo-dev libspng-dev libwebp-dev \
-    libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
+    libcurl4-openssl-dev libnats-dev libpq-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
     zlib1g-dev libdeflate-dev git ca-certificates python3
 # For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,
 # a font for the burnt-in clock and for pages, a browser for the pages, OpenStack Swift as an S3 server that checks
 # signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler), Node for the samples in it (Go
 # would take 450 MB: its samples are tested where it is installed), a YAML parser for deploy/kubernetes, and for
 # tools/faults network namespaces and file systems.
+# tools/install-postgres installs PostgreSQL and PgBouncer, which the tests start themselves.
 # tools/nats-server installs nats-server, because Debian's version is older than the oldest that attachprep accepts.
 test_packages := ffmpeg libvips-tools libheif-examples libjxl-tools imagemagick fonts-dejavu-core \
     chromium-headless-shell nghttp2-server openssl strace libjpeg-turbo-progs procps file curl jq util-linux mount \
@@ -63,6 +64,7 @@ deps: toolchain ## Install the Debian packages that building and the demo need (
 
 deps-test: toolchain ## Install the Debian packages and servers that the tests need (only what is missing)
 	@tools/install-packages $(test_packages)
+	@tools/install-postgres
 	@tools/install-test-tools
 
 deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)

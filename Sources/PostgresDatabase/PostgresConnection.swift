@@ -120,7 +120,11 @@ extension Limits {
             }
             switch result.status {
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
-                if failure == nil { outcomes.append(Outcome(result: result.contents, tag: result.commandTag)) }
+                guard failure == nil else { break }
+                guard let contents = result.contents else {
+                    throw PostgresError.lost("a result of more than \(Limits.databaseResultValuesMax) values", nil)
+                }
+                outcomes.append(Outcome(result: contents, tag: result.commandTag))
             case PGRES_FATAL_ERROR:
                 failure = failure ?? result.serverError
                 guard failure != nil, unsafe PQstatus(handle) == CONNECTION_OK else {
@@ -181,11 +185,7 @@ extension Limits {
         return state == 1
     }
 
-    private func loss() -> PostgresError {
-        .lost(
-            MessageText.excerpt(unsafe String(cString: PQerrorMessage(handle)), bytesMax: Limits.errorTextBytesMax), nil
-        )
-    }
+    private func loss() -> PostgresError { .lost(libraryText(unsafe String(cString: PQerrorMessage(handle))), nil) }
 
     private func endingOnLoss<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch PostgresError.server(let error) {
@@ -197,7 +197,7 @@ extension Limits {
         }
     }
 
-    /// Whether the connection was closed by the server while nothing was asked of it.
+    /// Whether the server closed the connection while it had nothing to answer.
     func isClosedByServer() -> Bool {
         // A last error message and the end of the stream need two reads.
         for _ in 0..<4 {
@@ -236,15 +236,23 @@ extension Limits {
 
     // MARK: Facts
 
-    var hostInUse: String {
-        let host = unsafe PQhost(handle).map { unsafe String(cString: $0) } ?? ""
-        return "\(host):\(unsafe PQport(handle).map { unsafe String(cString: $0) } ?? "")"
+    struct Facts: Sendable {
+        /// Host and port.
+        var host: String
+        /// Such as `TLSv1.3`; nil without TLS.
+        var tlsVersion: String?
+        /// The server's process, as the peer reported it when the connection began; a pooler invents one.
+        var processID: Int
     }
 
-    /// The TLS version, such as `TLSv1.3`; nil without TLS.
-    var tlsVersion: String? {
-        guard unsafe PQsslInUse(handle) != 0 else { return nil }
-        return unsafe PQsslAttribute(handle, "protocol").map { unsafe String(cString: $0) } ?? "TLS"
+    var facts: Facts {
+        let host = unsafe PQhost(handle).map { unsafe String(cString: $0) } ?? ""
+        let port = unsafe PQport(handle).map { unsafe String(cString: $0) } ?? ""
+        let isEncrypted = unsafe PQsslInUse(handle) != 0
+        let version = unsafe PQsslAttribute(handle, "protocol").map { unsafe String(cString: $0) }
+        return Facts(
+            host: "\(host):\(port)", tlsVersion: isEncrypted ? version ?? "TLS" : nil,
+            processID: Int(unsafe PQbackendPID(handle)))
     }
 }
 

@@ -51,11 +51,12 @@ public final class PostgresDatabase: SQLDatabase {
     ) async throws -> PostgresDatabase {
         let settings = PostgresTransaction.Settings(schema: schema, timeouts: timeouts, milliseconds: milliseconds)
         let database = try PostgresDatabase(address, settings, logger)
-        do {
-            try await database.transact(.parallel) { _ = $0.milliseconds }
-        } catch let error as SQLError {
+        do { _ = try await database.writers[.parallel]?.run { $0.facts } } catch let error as PostgresError {
+            let meaning = database.note(error.meaning(.open, database: address.description))
+            var isRetryable = true
+            if case .notConnected(let failure) = error { isRetryable = failure.isRetryable }
             throw AttachPrepError(
-                .queueUnavailable, error.message, detail: error.detail, isRetryable: error.kind != .rejected)
+                .queueUnavailable, meaning.message, detail: meaning.detail, isRetryable: isRetryable)
         }
         database.listener.start()
         return database
@@ -117,6 +118,13 @@ public final class PostgresDatabase: SQLDatabase {
             }
         }
         return error
+    }
+
+    /// Facts of a connection for reads.
+    func connectionFacts() async throws -> PostgresConnection.Facts {
+        do { return try await readers[0].run { $0.facts } } catch let error as PostgresError {
+            throw note(error.meaning(.open, database: address.description))
+        }
     }
 
     public func close() async {

@@ -35,7 +35,7 @@ struct ConnectFailure: Hashable {
     var text: String
 
     init(_ text: String, needsPassword: Bool = false) {
-        self.text = MessageText.excerpt(text, bytesMax: Limits.errorTextBytesMax)
+        self.text = libraryText(text)
         reason = needsPassword ? .password : Self.reason(in: text)
     }
 
@@ -85,6 +85,12 @@ struct ConnectFailure: Hashable {
     }
 }
 
+/// A text of libpq or the server for a detail: cut, its lines joined.
+func libraryText(_ text: String) -> String {
+    let lines = text.utf8.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    return MessageText.excerpt(lines.joined(separator: "; "), bytesMax: Limits.errorTextBytesMax)
+}
+
 extension Limits {
     /// Bytes of a text of libpq or the server in a detail.
     static let errorTextBytesMax = 500
@@ -109,9 +115,7 @@ extension PostgresError {
                 .unavailable, "The database \(database) cannot be reached: \(failure.remedy).", detail: failure.text)
         case .lost(let text, let error):
             let detail = [text, error?.detail].compactMap(\.self).joined(separator: "; ")
-            // The session ended while it waited for the next statement, so it cannot have processed COMMIT.
-            let isIdleTimeout = error?.state == "25P03"
-            if phase == .committing, !isIdleTimeout {
+            if phase == .committing {
                 return SQLError(
                     .unknownCommit, "The connection to the database \(database) was lost during a commit.",
                     detail: detail)

@@ -3,6 +3,11 @@ internal import RichPush
 internal import SQLStore
 internal import SafeArithmetic
 
+extension Limits {
+    /// Values of one result: NULLs need few of its bytes but as much memory as other values.
+    static let databaseResultValuesMax: CInt = 2_000_000
+}
+
 /// Owns a PGresult.
 @safe struct PostgresResult: ~Copyable {
     private let handle: OpaquePointer
@@ -26,21 +31,20 @@ internal import SafeArithmetic
         let message = unsafe PQresultErrorField(handle, CPostgres_field_message)
         return ServerError(
             state: MessageText.excerpt(unsafe Self.text(state), bytesMax: 10),
-            text: MessageText.excerpt(unsafe message.map(Self.text) ?? "", bytesMax: Limits.errorTextBytesMax))
+            text: libraryText(unsafe message.map(Self.text) ?? ""))
     }
 
     /// libpq's text of an error.
     var errorText: String {
-        MessageText.excerpt(unsafe Self.text(PQresultErrorMessage(handle)), bytesMax: Limits.errorTextBytesMax)
+        libraryText(unsafe Self.text(PQresultErrorMessage(handle)))
     }
 
-    /// The rows, and the number of changed rows that the command tag reports.
-    var contents: SQLResult {
-        let columns = max(0, unsafe PQnfields(handle))
-        let types = (0..<columns).map { unsafe PQftype(handle, $0) }
-        let rows = (0..<max(0, unsafe PQntuples(handle))).map { row in
-            SQLRow((0..<columns).map { value(row, $0, types[Int($0)]) })
-        }
+    /// The rows, and the number of changed rows that the command tag reports; nil when there are too many values.
+    var contents: SQLResult? {
+        let (rowCount, columns) = (max(0, unsafe PQntuples(handle)), max(0, unsafe PQnfields(handle)))
+        guard rowCount.multiplied(clamping: max(1, columns)) <= Limits.databaseResultValuesMax else { return nil }
+        let types = (0..<columns).map { ($0, unsafe PQftype(handle, $0)) }
+        let rows = (0..<rowCount).map { row in SQLRow(types.map { value(row, $0, $1) }) }
         return SQLResult(rows: rows, changes: Int(unsafe Self.text(PQcmdTuples(handle))) ?? 0)
     }
 
@@ -48,7 +52,7 @@ internal import SafeArithmetic
     private func value(_ row: CInt, _ column: CInt, _ type: Oid) -> SQLValue {
         guard unsafe PQgetisnull(handle, row, column) == 0, let start = unsafe PQgetvalue(handle, row, column)
         else { return .null }
-        let length = Int(max(0, unsafe PQgetlength(handle, row, column)))
+        let length = max(0, Int(clamping: unsafe PQgetlength(handle, row, column)))
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: length)
         switch type {
         case PostgresParameters.TypeID.bytea: return unsafe Self.blob(start) ?? .blob([])

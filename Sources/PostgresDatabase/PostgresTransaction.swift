@@ -126,6 +126,11 @@ final class PostgresTransaction: SQLConnection {
         let unlimited = SQLStatement("SELECT pg_catalog.set_config('statement_timeout', '0', true)")
         let ending = [unlimited] + messages.map(notification) + [SQLStatement("COMMIT")]
         _ = connection.takeWarning()
+        // What was lost before COMMIT is sent is known to have changed nothing.
+        if connection.isClosedByServer() {
+            connection.end()
+            throw PostgresError.lost("the server closed the connection during the transaction", nil)
+        }
         phase = .committing
         let outcomes = try connection.run(ending, within: settings.timeouts.roundTrip)
         guard outcomes.last?.tag == "COMMIT" else {

@@ -108,8 +108,8 @@ extension PostgresDatabase {
         let database = try await PostgresDatabase.forTest("types")
         let row = try await database.read {
             try $0.row(
-                "SELECT 1::int2, 2::int4, 3::int8, 4::numeric, 12345678901234567890123::numeric, 1.5::numeric, true, false, "
-                    + "'NaN'::numeric, NULL::int8, 5::oid, '2020-01-01'::date")
+                "SELECT 1::int2, 2::int4, 3::int8, 4::numeric, 12345678901234567890123::numeric, 1.5::numeric, true, "
+                    + "false, 'NaN'::numeric, NULL::int8, 5::oid, '2020-01-01'::date")
         }
         #expect(
             row?.values == [

@@ -154,6 +154,9 @@ public final class PostgresServer: Sendable {
         try await waitUntil("nothing on port \(port)") { !LoopbackSocket.accepts("127.0.0.1", port: port) }
     }
 
+    /// A port on loopback on which nothing listens.
+    public static func freePort() throws -> Int { try LoopbackSocket.freePort() }
+
     /// Stops all of its processes (SIGSTOP): connections stay open and are not answered.
     public func freeze() {
         process?.send(SIGSTOP)
