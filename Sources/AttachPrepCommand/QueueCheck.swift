@@ -17,7 +17,7 @@ struct QueueCheck: Codable, Sendable {
             let database = try await PostgresDatabase.open(queue.address, schema: queue.schema, logger: logger)
             let examination = try await database.diagnostics()
             await database.close()
-            (self.examination, faults) = (examination, examination.faults)
+            (self.examination, faults) = (examination, Self.faults(examination))
         } catch {
             logger.debug("queue check failed", metadata: ["error": "\(error)"])
             (examination, faults) = (nil, [Self.sentence(error)])
@@ -30,10 +30,47 @@ struct QueueCheck: Codable, Sendable {
         return known.detail.map { "\(known.message) [\($0)]" } ?? known.message
     }
 
+    private static func faults(_ examination: PostgresDiagnostics) -> [String] {
+        guard !examination.isInRecovery else {
+            return [
+                "The database is a standby and accepts no changes; name all hosts in --queue, with "
+                    + "target_session_attrs=read-write."
+            ]
+        }
+        let hasTables = examination.tables.contains { $0.name == "job" }
+        return hasTables || examination.mayCreateTables
+            ? []
+            : ["The tables do not exist and \(examination.role) may not create them; run attachprep jobs migrate as their owner."]
+    }
+
     var lines: [StyledText] {
-        let head = StyledText.answer(examination != nil) + "  keep jobs in the database"
+        let head = StyledText.answer(faults.isEmpty) + "  keep jobs in the database"
         guard let examination else { return [head] }
-        return [head] + examination.lines.map { StyledText("     \($0)") }
-            + examination.warnings.map { StyledText("warning: \($0)", .warning) }
+        let encryption =
+            examination.tls.map { "\($0), authorities in \(examination.rootCertificateFile ?? "libpq's own file")" }
+            ?? "no TLS"
+        let pooler = examination.isPooled ? " behind a pooler, which delivers no notifications: polls" : ""
+        return [
+            head, Self.line("PostgreSQL \(examination.serverVersion) at \(examination.host)\(pooler)"),
+            Self.line("role \(examination.role), \(encryption)"), Self.line(examination.durability.sentence),
+        ] + examination.tables.map {
+            Self.line("\(TerminalText.column($0.name, 16)) \($0.liveRows) rows, \($0.deadRows) dead")
+        } + warnings(examination).map { StyledText("warning: \($0)", .warning) }
+    }
+
+    private static func line(_ text: String) -> StyledText { StyledText("     \(text)", .dim) }
+
+    /// Transactions and slots older than this keep dead rows, which slow claims down.
+    private static let oldestSecondsMax: Int64 = 600
+
+    private func warnings(_ examination: PostgresDiagnostics) -> [String] {
+        var warnings: [String] = []
+        if let seconds = examination.health.oldestTransactionSeconds, seconds > Self.oldestSecondsMax {
+            warnings.append("a transaction has been open for \(seconds) s and keeps dead rows; end it.")
+        }
+        warnings += examination.slots.filter { !$0.isActive }.map { slot in
+            "the replication slot \(slot.name) has no reader and keeps \(slot.keptBytes ?? 0) bytes of WAL; drop it."
+        }
+        return warnings
     }
 }
