@@ -34,7 +34,7 @@ extension SQLJobStore {
         // Each step is its own transaction, so that other changes can run while a long backlog is parked.
         while true {
             let (rows, mayBeMore) = try await claims.write { [self] transaction in
-                var claim = try JobClaim(terms, transaction)
+                var claim = JobClaim(terms, transaction)
                 if reclaimTurn.begins(at: transaction.moment.steady) {
                     try claim.reclaim(excusedUntil: excusedUntil(transaction), secrets)
                 }
@@ -79,10 +79,10 @@ struct JobClaim {
     private var now: Int64 { transaction.moment.wall }
     private var dialect: SQLDialect { transaction.dialect }
 
-    init(_ terms: ClaimTerms, _ transaction: StoreTransaction) throws {
+    init(_ terms: ClaimTerms, _ transaction: StoreTransaction) {
         self.terms = terms
         self.transaction = transaction
-        stateBefore = ClaimState(try transaction.run([ClaimState.query])[0].rows.first)
+        stateBefore = transaction.claimState ?? ClaimState(nil)
         state = stateBefore.lowered(to: transaction.moment.wall)
     }
 

@@ -8,16 +8,16 @@ extension SQLJobStore {
     public func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus] {
         let milliseconds = lease.milliseconds
         do {
-            return try await write { transaction in
+            return try await commits.write { transaction in
                 let until = transaction.moment.steady.adding(clamping: milliseconds)
-                let results = try transaction.run(
-                    leases.map { lease in
-                        SQLStatement(
-                            """
-                            UPDATE job SET lease_until = $1 WHERE id = $2 AND state = 'running' AND token = $3
-                            RETURNING cancelling
-                            """, [.integer(until), .text(lease.job.text), .integer(lease.token)])
-                    })
+                return leases.map { lease in
+                    SQLStatement(
+                        """
+                        UPDATE job SET lease_until = $1 WHERE id = $2 AND state = 'running' AND token = $3
+                        RETURNING cancelling
+                        """, [.integer(until), .text(lease.job.text), .integer(lease.token)])
+                }
+            } then: { _, results in
                 let statuses = results.map { result -> LeaseStatus in
                     result.rows.first.map { $0[0] == 1 ? .cancelled : .held } ?? .lost
                 }
@@ -34,12 +34,13 @@ extension SQLJobStore {
         let kind: String? =
             if case .succeeded(let manifest, _) = ending { manifest.attachment?.kind.rawValue } else { nil }
         let webhook = try notice.map { try NewWebhook($0, job: lease.job, secrets) }
-        return try await write { transaction in
-            let isHeld = try JobEnd(
-                state: outcome.state, errorCode: outcome.errorCode, error: outcome.error, media: outcome.media?.text,
-                kind: kind, result: outcome.result
-            ).end(lease.job.text, from: .running, token: lease.token, transaction)
-            guard isHeld else { return false }
+        let end = JobEnd(
+            state: outcome.state, errorCode: outcome.errorCode, error: outcome.error, media: outcome.media?.text,
+            kind: kind, result: outcome.result)
+        return try await commits.write { transaction in
+            end.statements(lease.job.text, from: .running, token: lease.token, transaction)
+        } then: { transaction, results in
+            guard results[0].changes > 0 else { return false }
             if let media = outcome.media {
                 transaction.later(
                     "UPDATE result SET used_at = $1 WHERE media = $2",
@@ -90,11 +91,17 @@ struct JobEnd: Sendable {
 
     /// Ends a job.
     ///
+    /// - Returns: False when it is not in state `before`.
+    func end(_ id: String, from before: JobState, _ transaction: StoreTransaction) throws -> Bool {
+        try transaction.run(statements(id, from: before, token: nil, transaction))[0].changes > 0
+    }
+
+    /// The statements that end a job; the first has changed a row if it was in state `before` and the lease was held.
+    ///
     /// - Parameter token: the token of its lease; nil for any.
-    /// - Returns: False when it is not in state `before`, or the lease was lost.
-    func end(
-        _ id: String, from before: JobState, token: Int64? = nil, _ transaction: StoreTransaction
-    ) throws -> Bool {
+    func statements(
+        _ id: String, from before: JobState, token: Int64?, _ transaction: StoreTransaction
+    ) -> [SQLStatement] {
         // Secrets of jobs that ended well or were cancelled are never needed again.
         let secret =
             state == .succeeded || state == .cancelled
@@ -105,7 +112,7 @@ struct JobEnd: Sendable {
             : ("CAST($5 AS text)", "CAST($6 AS text)")
         let condition = "id = $1 AND state = $2 AND ($3 = -1 OR token = $3)"
         let found: [SQLValue] = [.text(id), .text(before.rawValue), .integer(token ?? -1)]
-        let results = try transaction.run([
+        return [
             SQLStatement(
                 """
                 INSERT INTO finished_job (\(StoreSchema.sharedColumns), finished_at, media, kind, result)
@@ -119,8 +126,7 @@ struct JobEnd: Sendable {
                     SQLValue(kind), SQLValue(result),
                 ]),
             SQLStatement("DELETE FROM job WHERE \(condition)", found),
-        ])
-        return results[0].changes > 0
+        ]
     }
 }
 

@@ -16,8 +16,10 @@ final class GroupCommit: Sendable {
     private static let attemptsMax = 8
 
     private struct Write: Sendable {
-        /// Runs the change; returns what resumes its caller after the commit.
-        var run: @Sendable (StoreTransaction) throws -> @Sendable () -> Void
+        /// The statements that are sent together with those of the other changes of the group.
+        var statements: @Sendable (StoreTransaction) throws -> [SQLStatement]
+        /// Runs the change with their results; returns what resumes its caller after the commit.
+        var run: @Sendable (StoreTransaction, [SQLResult]) throws -> @Sendable () -> Void
         var fail: @Sendable (any Error) -> Void
     }
 
@@ -53,12 +55,22 @@ final class GroupCommit: Sendable {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (StoreTransaction) throws -> Value
     ) async throws -> Value {
+        try await write(sending: { _ in [] }, then: { transaction, _ in try body(transaction) })
+    }
+
+    /// Runs a change that begins with statements which do not depend on what they return: those of all changes of a
+    /// group are one round trip.
+    func write<Value: Sendable>(
+        sending statements: @escaping @Sendable (StoreTransaction) throws -> [SQLStatement],
+        then body: @escaping @Sendable (StoreTransaction, [SQLResult]) throws -> Value
+    ) async throws -> Value {
         do {
             return try await withCheckedThrowingContinuation { continuation in
                 push(
                     Write(
-                        run: { transaction in
-                            let value = try body(transaction)
+                        statements: statements,
+                        run: { transaction, results in
+                            let value = try body(transaction, results)
                             return { continuation.resume(returning: value) }
                         },
                         fail: { continuation.resume(throwing: $0) }))
@@ -147,12 +159,17 @@ final class GroupCommit: Sendable {
     }
 
     private func run(_ group: [Write], _ connection: any SQLConnection, _ number: Int64) throws -> Outcome {
-        let transaction = StoreTransaction(connection, clock: clock)
+        let transaction = try StoreTransaction(connection, order, clock: clock)
         var outcome = Outcome()
+        let statements = try group.map { try $0.statements(transaction) }
+        let sent = statements.joined()
+        var results = (sent.isEmpty ? [] : try transaction.run(Array(sent)))[...]
         for (index, write) in group.enumerated() {
             let before = transaction.changesCount
+            let own = Array(results.prefix(statements[index].count))
+            results.removeFirst(own.count)
             do {
-                outcome.resumes.append(try write.run(transaction))
+                outcome.resumes.append(try write.run(transaction, own))
             } catch {
                 // A failure that has changed nothing does not affect the others.
                 guard !(error is SQLError), group.count > 1, transaction.changesCount == before else { throw error }

@@ -17,8 +17,18 @@ final class StoreTransaction: SQLConnection {
     private(set) var counts = WriterCounts()
     private var storedCounts: WriterCounts?
 
-    init(_ connection: any SQLConnection, clock: StoreClock) {
+    /// The state of claims, in a transaction that is alone among claims.
+    let claimState: ClaimState?
+
+    /// Begins with what most changes need, which takes no round trip of its own.
+    init(_ connection: any SQLConnection, _ order: TransactionOrder, clock: StoreClock) throws {
         self.connection = connection
+        switch order {
+        case .exclusive: claimState = ClaimState(try connection.run([ClaimState.query])[0].rows.first)
+        case .parallel:
+            claimState = nil
+            storedCounts = WriterCounts(try connection.run([WriterCounts.query])[0].rows.first)
+        }
         let now = clock.now()
         moment = connection.milliseconds.map { StoreMoment(wall: $0, steady: $0, bootID: "") } ?? now
     }
@@ -85,9 +95,16 @@ struct WriterCounts: Sendable, Hashable {
 
     init() {}
 
+    static let query = SQLStatement(
+        """
+        SELECT \((states.map(\.rawValue) + ["media_bytes"]).map { "sum(\($0))" }.joined(separator: ", ")) FROM writer
+        """)
+
     init(stored connection: any SQLConnection) throws {
-        let sums = (Self.states.map(\.rawValue) + ["media_bytes"]).map { "sum(\($0))" }
-        let row = try connection.row("SELECT \(sums.joined(separator: ", ")) FROM writer")
+        self.init(try connection.run([Self.query])[0].rows.first)
+    }
+
+    init(_ row: SQLRow?) {
         for (index, state) in Self.states.enumerated() { jobs[state] = row?[index] ?? 0 }
         mediaBytes = row?[Self.states.count] ?? 0
     }
