@@ -8,7 +8,7 @@ DESTDIR ?=
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
     libjpeg62-turbo-dev libspng-dev libwebp-dev \
-    libcurl4-openssl-dev libnats-dev libpq-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
+    libcurl4-openssl-dev libpq-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
     zlib1g-dev libdeflate-dev git ca-certificates python3
 # For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,
 # a font for the burnt-in clock and for pages, a browser for the pages, OpenStack Swift as an S3 server that checks
@@ -16,7 +16,6 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
 # would take 450 MB: its samples are tested where it is installed), a YAML parser for deploy/kubernetes, and for
 # tools/faults network namespaces and file systems.
 # tools/install-postgres installs PostgreSQL and PgBouncer, which the tests start themselves.
-# tools/nats-server installs nats-server, because Debian's version is older than the oldest that attachprep accepts.
 test_packages := ffmpeg libvips-tools libheif-examples libjxl-tools imagemagick fonts-dejavu-core \
     chromium-headless-shell nghttp2-server openssl strace libjpeg-turbo-progs procps file curl jq util-linux mount \
     bsdutils python3-venv swift-proxy swift-account swift-container swift-object nodejs python3-yaml \
@@ -135,7 +134,7 @@ test-hostile: deps deps-test ## Run the attack tests and print whether each prom
 # /proc), so these runs use the in-process engine; PreparationTests runs the whole pipeline with it. Left out are tests
 # that start a media process or the command, the house rules, and tests of encoding under a deadline, because a
 # sanitizer multiplies the time; PreparationTests also encodes a movie, audio and an animation.
-sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|NATSTests|AttachPrepTests|PreparationTests
+sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|PostgresDatabaseTests|AttachPrepTests|PreparationTests
 sanitized := $(sanitized)|AttachPrepJobsTests|AttachPrepServiceTests
 with_media_process := MediaProcessPoolTests|AnswerValidationTests|MediaProcessErrorTests|MediaProcessRecyclingTests
 with_media_process := $(with_media_process)|MediaProcessSandboxTests|MemoryLeakTests|EarlyProcessingTests
@@ -237,7 +236,7 @@ bench-service: build ## Measure the queue alone, the service from end to end, an
 	folder=$$(mktemp -d) && .build/release/QueueRate $$folder; rm -rf $$folder
 	Benchmarks/service
 
-bench-scale: bench-programs ## Measure two workers beside one on NATS servers, and the queue alone through three of them
+bench-scale: bench-programs ## Measure two workers beside one on a PostgreSQL queue, and the queue alone
 	Benchmarks/scale
 
 bench-campaign: bench-programs ## Send the sample campaign to phones on 3G, LTE and Wi-Fi, raw and prepared

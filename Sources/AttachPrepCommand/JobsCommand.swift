@@ -59,7 +59,7 @@ struct JobsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "workers", abstract: "List the processes that take jobs from the queue, with their load.",
             discussion: """
-                Uses a running service with --url, else the NATS servers of --queue. A worker is listed until it ends, \
+                Uses a running service with --url. A worker is listed until it ends, \
                 or 30 s after its last report.
                 """)
 

@@ -15,9 +15,9 @@ struct ServeCommand: AsyncParsableCommand {
             and sends webhooks. Each option can be set as an environment variable or in the file of --config; options \
             take precedence over variables, and variables over the file. Tokens and webhook secrets are read from \
             files or from ATTACHPREP_TOKENS and ATTACHPREP_WEBHOOK_SECRETS. SIGTERM stops the service gracefully, \
-            SIGHUP reloads all these files. With --queue postgres://user@host/database the queue is on NATS servers and files \
-            go to a bucket (--publish), so that any number of attachprep serve and attachprep worker processes can \
-            share the work.
+            SIGHUP reloads all these files. With --queue postgres://user@host/database the queue is in PostgreSQL and \
+            files go to a bucket (--publish), so that any number of attachprep serve and attachprep worker processes \
+            can share the work.
             """)
 
     @OptionGroup(title: "Configuration") var file: ConfigurationOptionGroup

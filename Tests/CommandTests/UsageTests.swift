@@ -77,7 +77,7 @@ import Testing
     @Test func `--version names the commit and the libraries, one on each line`() async throws {
         let lines = try await bench.run("--version").lines
         let names = Set(lines.dropFirst().compactMap { $0.split(separator: " ").first.map(String.init) })
-        #expect(names.isSuperset(of: ["commit", "libcurl", "sqlite", "libnats", "libvips", "libmagic", "libavcodec"]))
+        #expect(names.isSuperset(of: ["commit", "libcurl", "sqlite", "libpq", "libvips", "libmagic", "libavcodec"]))
         #expect(lines.allSatisfy { $0.split(separator: " ").count > 1 })
     }
 
@@ -148,7 +148,7 @@ import Testing
 
     @Test(arguments: [
         (["serve", "--port", "http"], "attachprep serve --help"),
-        (["worker", "--queue", "nats://127.0.0.1", "--drain", "soon"], "attachprep worker --help"),
+        (["worker", "--queue", "postgres://127.0.0.1/queue", "--drain", "soon"], "attachprep worker --help"),
         (["jobs", "list", "--queue", "ftp://x"], "attachprep jobs list --help"),
         (["prepare", "--crop", "1,2", "x.jpg"], "attachprep prepare --help"),
     ])

@@ -2,9 +2,8 @@
 enum FlagRules {
     /// Modules whose messages reach callers.
     static let modules: Set<String> = [
-        "RichPush", "AttachPrepModel", "PushPayload", "MediaProcessing", "AttachPrep", "AttachPrepJobs", "SQLiteQueue",
-        "JetStreamQueue",
-        "AttachPrepService",
+        "RichPush", "AttachPrepModel", "PushPayload", "MediaProcessing", "AttachPrep", "AttachPrepJobs", "SQLStore",
+        "SQLiteDatabase", "PostgresDatabase", "AttachPrepService",
     ]
 
     /// Files whose messages only the operator reads: at the start of a command or in the log.
@@ -13,9 +12,8 @@ enum FlagRules {
         "Sources/AttachPrep/Network/IPAddress.swift",
         "Sources/AttachPrep/Publish/PublishTarget.swift",
         "Sources/AttachPrep/Publish/S3Bucket.swift",
-        "Sources/JetStreamQueue/QueueDiagnostics.swift",
-        "Sources/SQLiteQueue/DatabaseCheck.swift",
-        "Sources/SQLiteQueue/SQLiteStore.swift",
+        "Sources/SQLiteDatabase/DatabaseCheck.swift",
+        "Sources/SQLiteDatabase/SQLiteStore.swift",
         "Sources/AttachPrepJobs/Storage/DataFolder.swift",
         "Sources/AttachPrepJobs/Webhooks/WebhookSecret.swift",
         "Sources/AttachPrepService/Access/AccessTokens.swift",

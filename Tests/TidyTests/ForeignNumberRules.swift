@@ -29,11 +29,10 @@ enum ForeignNumberRules {
         "Sources/RichPush/JSON/",
         "Sources/RichPush/ThumbnailTime.swift",
         // Rows.
-        "Sources/JetStreamQueue/StoredJob.swift",
-        "Sources/NATS/Delivery.swift",
         "Sources/PostgresDatabase/PostgresResult.swift",
-        "Sources/SQLiteQueue/JobRecord.swift",
-        "Sources/SQLiteQueue/Uploads.swift",
+        "Sources/SQLStore/Database/SQLValue.swift",
+        "Sources/SQLStore/Jobs/JobRow.swift",
+        "Sources/SQLStore/Store/ChangeMessage.swift",
         // Media.
         "Sources/JPEG/BaselineScan.swift",
         "Sources/JPEG/HuffmanDecoder.swift",

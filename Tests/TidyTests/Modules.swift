@@ -13,7 +13,6 @@ enum Modules {
         "Zlib": ["SafeArithmetic", "CZlib"],
         "Deflate": ["SafeArithmetic", "CDeflate"],
         "Curl": ["SafeArithmetic", "FileIO", "Linux", "CCurl"],
-        "NATS": ["SafeArithmetic", "CNATS"],
         "Linux": ["SafeArithmetic", "FileIO", "CLinux"],
         "RichPush": ["SafeArithmetic"],
         "AttachPrepModel": ["SafeArithmetic", "RichPush"],
@@ -43,37 +42,32 @@ enum Modules {
         "PostgresDatabase": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep", "SQLStore", "Linux", "CPostgres",
         ],
-        "SQLiteQueue": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs", "Linux",
-        ],
-        "JetStreamQueue": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs",
-            "SQLiteQueue", "NATS", "FileIO",
+        "SQLiteDatabase": [
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep", "AttachPrepJobs", "SQLStore",
         ],
         "AttachPrepPages": ["RichPush", "AttachPrepModel", "CEmbedded"],
         "AttachPrepService": [
             "FileIO",
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
-            "AttachPrepJobs", "SQLiteQueue",
-            "JetStreamQueue", "AttachPrepPages", "OTLP", "Linux",
+            "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "OTLP", "Linux",
         ],
         "AttachPrepCommand": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
-            "AttachPrepJobs", "SQLiteQueue",
-            "JetStreamQueue", "AttachPrepPages", "AttachPrepService", "FileIO", "CBuild",
+            "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "AttachPrepService", "FileIO", "CBuild",
         ],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
         "Shaping": ["RichPush", "AttachPrepModel"],
         "ShapingServer": ["Shaping"],
         "SampleClient": [],
         "QueueRate": [
-            "RichPush", "AttachPrepModel", "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "NATS",
+            "RichPush", "AttachPrepModel", "AttachPrep", "AttachPrepJobs", "SQLStore", "SQLiteDatabase",
+            "PostgresDatabase",
         ],
     ]
 
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
-        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CDeflate", "CCurl", "CNATS",
+        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CDeflate", "CCurl",
         "CPostgres", "CLinux", "CBuild", "CEmbedded",
     ]
 
@@ -81,15 +75,14 @@ enum Modules {
     static let dependencies: [String: Set<String>] = [
         "ArgumentParser": ["AttachPrepCommand"],
         "Crypto": [
-            "AttachPrep", "AttachPrepJobs", "SQLStore", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages",
-            "AttachPrepService",
+            "AttachPrep", "AttachPrepJobs", "SQLStore", "AttachPrepPages", "AttachPrepService",
         ],
-        "GRDB": ["SQLiteQueue", "JetStreamQueue"],
+        "GRDB": ["SQLiteDatabase"],
         "HTTPTypes": ["AttachPrepService"],
         "Hummingbird": ["AttachPrepService"],
         "Logging": [
-            "AttachPrep", "AttachPrepJobs", "SQLStore", "PostgresDatabase", "SQLiteQueue", "JetStreamQueue", "OTLP",
-            "AttachPrepService", "AttachPrepCommand",
+            "AttachPrep", "AttachPrepJobs", "SQLStore", "PostgresDatabase", "SQLiteDatabase", "OTLP",
+            "AttachPrepService", "AttachPrepCommand", "QueueRate",
         ],
         "Metrics": ["AttachPrepJobs", "OTLP", "AttachPrepService"],
         "NIOCore": ["AttachPrepService", "Shaping", "ShapingServer"],

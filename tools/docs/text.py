@@ -6,7 +6,7 @@ import re
 # What is shown as code in prose: flags, variables, URL schemes, paths and names with dots or underscores.
 CODE = re.compile(
     r"(?<![\w`/.$])(--[a-z0-9][a-z0-9-]*|ATTACHPREP_[A-Z0-9_]+|AWS_[A-Z0-9_]+|NO_COLOR|\$[A-Z_]+(?:/[\w./]+)?"
-    r"|~/[\w./]*\w|(?:s3|nats)://[\w,./]*\w|file:(?!\w)|/v1/[a-z]+|whsec_\w*)(?![\w`])")
+    r"|~/[\w./]*\w|(?:s3|postgres)://[\w,./]*\w|file:(?!\w)|/v1/[a-z]+|whsec_\w*)(?![\w`])")
 
 
 def cell(words):

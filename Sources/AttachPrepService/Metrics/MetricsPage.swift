@@ -2,6 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import Linux
 import Logging
+import PostgresDatabase
 
 /// The body of `/metrics`: counters, and gauges read from the store and the kernel.
 struct MetricsPage: Sendable {
@@ -9,6 +10,8 @@ struct MetricsPage: Sendable {
     let metrics: JobMetrics
     let process: ProcessMetrics
     let store: any JobStore & StoreMaintenance
+    /// Nil for SQLite.
+    let database: PostgresDatabase?
     let preparer: AttachmentPreparer
     let logger: Logger
 
@@ -17,6 +20,11 @@ struct MetricsPage: Sendable {
         process.refresh(preparer.mediaProcessUsage)
         do {
             try await metrics.refresh(store)
+            if let health = try await database?.health() {
+                if let rows = health.deadRows { registry.set("attachprep_database_dead_rows", Double(rows)) }
+                registry.set(
+                    "attachprep_database_oldest_transaction_seconds", Double(health.oldestTransactionSeconds ?? 0))
+            }
         } catch {
             logger.warning("cannot read the job counts for /metrics", metadata: ["error": "\(error)"])
         }

@@ -107,7 +107,7 @@ struct ServerDependencies: Sendable {
         }
         let page = MetricsPage(
             registry: registry, metrics: metrics, process: ProcessMetrics(registry, commit: configuration.commit),
-            store: opened.store, preparer: preparer, logger: logger)
+            store: opened.store, database: opened.database, preparer: preparer, logger: logger)
         let health = HealthRoutes(
             metricsPage: { await page.text($0) },
             readiness: { [worker, housekeeping] in

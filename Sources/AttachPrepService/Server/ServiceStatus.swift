@@ -6,7 +6,7 @@ struct ServiceStatus: Sendable {
     /// The kind of job queue.
     enum QueueKind: String, CaseIterable, Encodable, Sendable {
         case sqlite
-        case jetstream
+        case postgres
     }
 
     /// The number of media slots, and how many media processes were replaced.
@@ -17,7 +17,7 @@ struct ServiceStatus: Sendable {
     }
 
     var queueKind = QueueKind.sqlite
-    /// The queue's servers without credentials; `local` for a SQLite database, whose path is not disclosed.
+    /// The queue's database without credentials; `local` for a SQLite database, whose path is not disclosed.
     var queueName = "local"
     var queue: @Sendable () -> ComponentHealth = { .healthy }
     /// The bucket as given with `--publish`; `file` for files that this service serves.
@@ -59,8 +59,8 @@ extension ServiceStatus {
         target: PublishTargetMonitor?, housekeeping: Housekeeping
     ) {
         self.init()
-        queueKind = configuration.queue == nil ? .sqlite : .jetstream
-        queueName = configuration.queue.map { "\($0)" } ?? "local"
+        queueKind = configuration.queue == nil ? .sqlite : .postgres
+        queueName = configuration.queue.map { "\($0.address)" } ?? "local"
         queue = {
             if case .unavailable(let reason) = worker?.health { return .unhealthy(reason) }
             return ComponentHealth(reason: store.unavailableReason)
