@@ -61,7 +61,7 @@ import RichPush
                 guard connection.isUsable else { throw error }
                 Trace.show("=== \(error)")
             }
-            if connection.isClosedByServer() { break }
+            if connection.isClosedByServer(within: settings.timeouts.roundTrip) { break }
         }
     }
 
@@ -81,6 +81,7 @@ import RichPush
                 Invariant.hold(payload.utf8.count <= 10_000_000, "notifications are finite")
             }
         default:
+            connection.dropNotifications()
             let statements = Array(repeating: SQLStatement("SELECT $1", ["secret"]), count: Int(step >> 3))
             let outcomes = try connection.run(statements, within: settings.timeouts.roundTrip)
             Invariant.hold(outcomes.count == statements.count, "every statement has its result")
