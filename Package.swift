@@ -357,6 +357,7 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
             .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
         ]
     ),
+    ("PostgresFuzz", ["PostgresDatabase", "RichPush", "SQLStore"]),
     ("MediaProcessFuzz", ["AttachPrep", "Linux", "MediaEngine", "RichPush"]),
 ]
 

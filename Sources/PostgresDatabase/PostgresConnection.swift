@@ -198,13 +198,15 @@ extension Limits {
     }
 
     /// Whether the server closed the connection while it had nothing to answer.
-    func isClosedByServer() -> Bool {
+    ///
+    /// - Parameter limit: for results that are still to be read and have begun to arrive.
+    func isClosedByServer(within limit: Duration) -> Bool {
         // A last error message and the end of the stream need two reads.
         for _ in 0..<4 {
             let socket = unsafe PQsocket(handle)
             guard isUsable, socket >= 0 else { return true }
             guard let ready = try? Readiness.wait(for: [socket], deadline: .now), !ready.isEmpty else { return false }
-            guard unread.isEmpty else { return false }
+            do { try readUnread(.now.advanced(by: limit)) } catch { return true }
             guard unsafe PQconsumeInput(handle) == 1, unsafe PQstatus(handle) == CONNECTION_OK else { return true }
             _ = unsafe PQisBusy(handle)
         }
@@ -232,6 +234,11 @@ extension Limits {
             payloads.append(unsafe String(cString: payload))
         }
         return payloads
+    }
+
+    /// Frees notifications that nobody waits for: a pooler delivers those of an earlier user of its connection.
+    func dropNotifications() {
+        while let notification = unsafe PQnotifies(handle) { unsafe PQfreemem(notification) }
     }
 
     // MARK: Facts

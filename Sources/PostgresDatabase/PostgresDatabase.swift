@@ -127,6 +127,10 @@ public final class PostgresDatabase: SQLDatabase {
         }
     }
 
+    deinit {
+        listener.stop()
+    }
+
     public func close() async {
         listener.stop()
         for session in writers.values { await session.close() }

@@ -34,7 +34,9 @@ struct ConnectFailure: Hashable {
     /// libpq's text; it names hosts and the user, never a password.
     var text: String
 
-    init(_ text: String, needsPassword: Bool = false) {
+    init(_ whole: String, needsPassword: Bool = false) {
+        // A hostile server's message has up to 30 KB.
+        let text = String(decoding: whole.utf8.prefix(Limits.errorTextBytesMax * 8), as: UTF8.self)
         self.text = libraryText(text)
         reason = needsPassword ? .password : Self.reason(in: text)
     }

@@ -87,6 +87,8 @@ final class PostgresListener: Sendable {
         _ = try connection.run([SQLStatement("LISTEN \"\(channel)\"")], within: limit)
         guard let first = try probe(connection) else {
             if !isStopped.load(ordering: .relaxed) {
+                // Else the pooler would deliver them to others.
+                _ = try connection.run([SQLStatement("UNLISTEN *")], within: limit)
                 logger.notice(
                     "This connection delivers no notifications (a pooler of transactions); the queue is polled")
             }

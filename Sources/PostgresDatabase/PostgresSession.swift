@@ -36,7 +36,10 @@ final class PostgresSession: Sendable {
         defer { state.withLock { $0.waiting -= 1 } }
         return try await thread.run { [self] in
             let connection = try connection()
-            defer { if !connection.isUsable { state.withLock { $0.connection = nil } } }
+            defer {
+                connection.dropNotifications()
+                if !connection.isUsable { state.withLock { $0.connection = nil } }
+            }
             return try work(connection)
         }
     }
@@ -46,7 +49,7 @@ final class PostgresSession: Sendable {
             (state.connection, state.failsUntil > .now ? state.lastFailure : nil, state.isClosed)
         }
         if isClosed { throw PostgresError.notConnected(ConnectFailure("the database was closed")) }
-        if let current, !current.isClosedByServer() { return current }
+        if let current, !current.isClosedByServer(within: timeouts.roundTrip) { return current }
         if let failure { throw PostgresError.notConnected(failure) }
         do {
             let connection = try PostgresConnection(address)

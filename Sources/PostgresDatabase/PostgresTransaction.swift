@@ -127,7 +127,7 @@ final class PostgresTransaction: SQLConnection {
         let ending = [unlimited] + messages.map(notification) + [SQLStatement("COMMIT")]
         _ = connection.takeWarning()
         // What was lost before COMMIT is sent is known to have changed nothing.
-        if connection.isClosedByServer() {
+        if connection.isClosedByServer(within: settings.timeouts.roundTrip) {
             connection.end()
             throw PostgresError.lost("the server closed the connection during the transaction", nil)
         }

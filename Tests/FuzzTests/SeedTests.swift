@@ -18,6 +18,7 @@ import Testing
 @testable import OptionFuzz
 @testable import OriginFuzz
 @testable import PayloadFuzz
+@testable import PostgresFuzz
 @testable import PublishFuzz
 @testable import QueueFuzz
 @testable import RequestFuzz
@@ -32,7 +33,7 @@ struct SeedTests {
         "GIFEncoderFuzz": GIFEncoderFuzz.main, "HeaderFuzz": HeaderFuzz.main, "ImageParserFuzz": ImageParserFuzz.main,
         "ManifestFuzz": ManifestFuzz.main, "MediaProcessFuzz": MediaProcessFuzz.main, "MessageFuzz": MessageFuzz.main,
         "MovieParserFuzz": MovieParserFuzz.main, "NATSFuzz": NATSFuzz.main, "OptionFuzz": OptionFuzz.main,
-        "OriginFuzz": OriginFuzz.main, "PayloadFuzz": PayloadFuzz.main,
+        "OriginFuzz": OriginFuzz.main, "PayloadFuzz": PayloadFuzz.main, "PostgresFuzz": PostgresFuzz.main,
         "PublishFuzz": PublishFuzz.main, "QueueFuzz": QueueFuzz.main,
         "RequestFuzz": RequestFuzz.main, "SignatureFuzz": SignatureFuzz.main,
     ]

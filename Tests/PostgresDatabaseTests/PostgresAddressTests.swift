@@ -180,26 +180,33 @@ import Testing
         #expect(unknown?.message.contains("does not resolve") == true)
     }
 
-    @Test func `A role without the right to create works with a schema that exists`() async throws {
-        let server = try await SharedServer.server
-        let owner = try await PostgresDatabase.forTest("restricted")
-        try await server.psql(
-            """
-            CREATE ROLE restricted LOGIN; REVOKE CREATE ON DATABASE postgres FROM PUBLIC;
-            GRANT USAGE ON SCHEMA restricted TO restricted;
-            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA restricted TO restricted
-            """)
-        let url = "postgres://restricted@127.0.0.1:\(server.port)/postgres"
-        let database = try await PostgresDatabase.open(url, "restricted")
-        try await database.ensureSchema()
-        try await database.insert("a")
+    @Test func `With the roles of deploy, services change rows and only the owner changes tables`() async throws {
+        let server = try await PostgresServer.start()
+        let script = try String(contentsOfFile: SourceTree.path("deploy/cluster/roles.sql"), encoding: .utf8)
+        try await server.psql(script)
+        func url(_ role: String) -> String { "postgres://\(role)@127.0.0.1:\(server.port)/postgres" }
+        let owner = try await PostgresDatabase.open(url("attachprep_owner"))
+        try await owner.ensureSchema()
+        try await owner.transact(.exclusive) {
+            try $0.run("CREATE TABLE item (id text PRIMARY KEY, number bigint)")
+            try $0.run("CREATE TABLE event (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text)")
+        }
+        let service = try await PostgresDatabase.open(url("attachprep"))
+        try await service.ensureSchema()
+        try await service.insert("a")
+        try await service.transact(.parallel) { try $0.run("INSERT INTO event (id) VALUES ('a')") }
         #expect(try await owner.ids() == ["a"])
-        let diagnostics = try await database.diagnostics()
-        #expect(diagnostics.role == "restricted" && !diagnostics.mayCreateTables && !diagnostics.seesOtherSessions)
+        let denied = await #expect(throws: SQLError.self) {
+            try await service.transact(.exclusive) { try $0.run("CREATE TABLE other (id text)") }
+        }
+        #expect(denied?.kind == .rejected)
+        #expect(denied?.message.contains("denied a permission") == true)
+        let diagnostics = try await service.diagnostics()
+        #expect(diagnostics.role == "attachprep" && !diagnostics.mayCreateTables && diagnostics.seesOtherSessions)
 
-        let other = try await PostgresDatabase.open(url, "missing")
+        let other = try await PostgresDatabase.open(url("attachprep"), "missing")
         let error = await #expect(throws: SQLError.self) { try await other.ensureSchema() }
         #expect(error?.kind == .rejected)
-        #expect(error?.message.contains("permission") == true)
+        #expect(error?.detail.contains("42501") == true)
     }
 }

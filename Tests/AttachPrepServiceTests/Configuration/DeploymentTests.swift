@@ -97,16 +97,9 @@ import Testing
         var variables = ["AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"]
         for pair in pairs { variables[String(pair.1)] = String(pair.2) }
         let worker = try ServeConfiguration(flags: [:], environment: variables, role: .work)
-        #expect("\(worker.queue?.description ?? "")" == "nats://nats-1:4222,nats://nats-2:4222,nats://nats-3:4222")
+        #expect("\(worker.queue?.description ?? "")" == "attachprep@postgres/push")
         #expect(worker.preparer.publish.isRemote && worker.stateFolder.isEmpty && worker.unknownVariables.isEmpty)
         for found in text.matches(of: /{file: (cluster\/[a-z0-9.]+)}/) { _ = try self.text(String(found.1)) }
-    }
-
-    @Test func `The cluster's servers flush jobs before they are acknowledged`() throws {
-        let lines = try text("cluster/nats.conf").split(separator: "\n").map { $0.drop(while: \.isWhitespace) }
-        #expect(lines.contains("sync_interval: always"))
-        // The port at which `doctor` reads it.
-        #expect(lines.contains("http: 0.0.0.0:8222"))
     }
 
     @Test(arguments: ["attachprep.service", "attachprep-worker.service"])
