@@ -44,6 +44,13 @@ struct BacklogMeasurement {
     let store: SQLJobStore
     let backlog: Int
 
+    /// - Returns: The line of claims.
+    func runClaims() async throws -> String {
+        let store = store
+        try await fill(from: 0, host: nil)
+        return try await Self.line("claim") { try await Self.claim(store) }
+    }
+
     /// - Returns: One line per kind of call.
     func run() async throws -> [String] {
         let store = store

@@ -14,6 +14,7 @@ import SQLiteDatabase
 ///
 /// `QueueRate FOLDER` creates the folder; delete it afterwards. The rate of `always` depends on its disk.
 /// `QueueRate FOLDER postgres://…` measures a PostgreSQL database instead, in schemas of its own that stay there.
+/// `QueueRate FOLDER postgres://… claims SCHEMA` measures only claims, with jobs waiting in this schema.
 @main
 struct QueueRate {
     /// Enough jobs that startup time does not matter.
@@ -24,11 +25,16 @@ struct QueueRate {
     private static let backlogs = [10_000, 100_000]
 
     static func main() async throws {
-        guard (2...3).contains(CommandLine.arguments.count) else {
-            print("QueueRate FOLDER [URL]")
+        guard [2, 3, 5].contains(CommandLine.arguments.count) else {
+            print("QueueRate FOLDER [URL [claims SCHEMA]]")
             exit(2)
         }
         let folder = CommandLine.arguments[1]
+        if CommandLine.arguments.count == 5 {
+            let store = try await open(CommandLine.arguments[2], schema: CommandLine.arguments[4])
+            printLine(try await BacklogMeasurement(store: store, backlog: backlogs[0]).runClaims())
+            return await store.close()
+        }
         if CommandLine.arguments.count == 3 {
             return try await measure(url: CommandLine.arguments[2])
         }
