@@ -14,13 +14,11 @@ import Testing
 @testable import MediaProcessFuzz
 @testable import MessageFuzz
 @testable import MovieParserFuzz
-@testable import NATSFuzz
 @testable import OptionFuzz
 @testable import OriginFuzz
 @testable import PayloadFuzz
 @testable import PostgresFuzz
 @testable import PublishFuzz
-@testable import QueueFuzz
 @testable import RequestFuzz
 @testable import SignatureFuzz
 
@@ -32,9 +30,9 @@ struct SeedTests {
         "AudioParserFuzz": AudioParserFuzz.main, "EndpointFuzz": EndpointFuzz.main,
         "GIFEncoderFuzz": GIFEncoderFuzz.main, "HeaderFuzz": HeaderFuzz.main, "ImageParserFuzz": ImageParserFuzz.main,
         "ManifestFuzz": ManifestFuzz.main, "MediaProcessFuzz": MediaProcessFuzz.main, "MessageFuzz": MessageFuzz.main,
-        "MovieParserFuzz": MovieParserFuzz.main, "NATSFuzz": NATSFuzz.main, "OptionFuzz": OptionFuzz.main,
+        "MovieParserFuzz": MovieParserFuzz.main, "OptionFuzz": OptionFuzz.main,
         "OriginFuzz": OriginFuzz.main, "PayloadFuzz": PayloadFuzz.main, "PostgresFuzz": PostgresFuzz.main,
-        "PublishFuzz": PublishFuzz.main, "QueueFuzz": QueueFuzz.main,
+        "PublishFuzz": PublishFuzz.main,
         "RequestFuzz": RequestFuzz.main, "SignatureFuzz": SignatureFuzz.main,
     ]
 
