@@ -201,7 +201,8 @@ let package = Package(
         module(
             "AttachPrepService",
             [
-                "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "OTLP", "FileIO", "Linux",
+                "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "OTLP", "FileIO",
+                "Linux",
                 "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -236,7 +237,9 @@ let package = Package(
             path: "Benchmarks/RoundTrip", swiftSettings: strict),
         .executableTarget(
             name: "QueueRate",
-            dependencies: ["AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrep", "RichPush"],
+            dependencies: [
+                "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrep", "RichPush",
+            ],
             path: "Benchmarks/QueueRate", swiftSettings: strict),
 
         // Phones on slow networks, for the benchmarks.
@@ -313,7 +316,8 @@ let package = Package(
         specification(
             "WorkerTests",
             [
-                "AttachPrepCommand", "AttachPrepJobs", "AttachPrepService", "SQLStore", "SQLiteDatabase", "AttachPrepMedia",
+                "AttachPrepCommand", "AttachPrepJobs", "AttachPrepService", "SQLStore", "SQLiteDatabase",
+                "AttachPrepMedia",
                 "RichPush",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),

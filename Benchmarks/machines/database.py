@@ -27,8 +27,8 @@ class Database:
             os.chown(self.folder, user.pw_uid, user.pw_gid)
         data = os.path.join(self.folder, "data")
         self.run([os.path.join(programs, "initdb"), "-D", data, "-A", "trust", "-U", "postgres"])
-        settings = ["-c", f"port={port}", "-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.folder}",
-                    "-c", "shared_buffers=256MB", "-c", "max_wal_size=4GB"]
+        settings = ["-c", f"port={port}", "-c", "listen_addresses=127.0.0.1",
+                    "-c", f"unix_socket_directories={self.folder}", "-c", "shared_buffers=256MB", "-c", "max_wal_size=4GB"]
         self.server = subprocess.Popen(
             [*self.prefix, os.path.join(programs, "postgres"), "-D", data, *settings], stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)

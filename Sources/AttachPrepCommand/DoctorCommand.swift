@@ -4,9 +4,9 @@ import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
-import PostgresDatabase
 import Logging
 import MediaEngine
+import PostgresDatabase
 import RichPush
 import SafeArithmetic
 
@@ -160,4 +160,3 @@ struct PublishTargetCheck: Codable, Sendable {
         }
     }
 }
-

@@ -12,7 +12,8 @@ struct JobsCommand: ParsableCommand {
         commandName: "jobs",
         abstract: "List, show, retry, cancel and purge jobs, and list workers.",
         discussion: """
-            Uses a running service with --url, else the data folder, even while a service uses it. Jobs of status dead have failed until their retries were used up.
+            Uses a running service with --url, else the data folder, even while a service uses it. Jobs of status dead \
+            have failed until their retries were used up.
             """,
         subcommands: [List.self, Show.self, Workers.self, Retry.self, Cancel.self, Purge.self, Migrate.self])
 

@@ -25,7 +25,8 @@ extension JobsCommand {
             do {
                 let opened = try await database.open(.standardError(.error))
                 await opened.close()
-                StandardStreams.result("The tables in schema \(database.schema.name) of \(database.address) are up to date.")
+                StandardStreams.result(
+                    "The tables in schema \(database.schema.name) of \(database.address) are up to date.")
             } catch let error as AttachPrepError {
                 StandardStreams.error(error.detail.map { "\(error.message) [\($0)]" } ?? error.message)
                 throw ExitCodeError.someRejected

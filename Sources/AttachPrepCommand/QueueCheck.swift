@@ -40,7 +40,9 @@ struct QueueCheck: Codable, Sendable {
         let hasTables = examination.tables.contains { $0.name == "job" }
         return hasTables || examination.mayCreateTables
             ? []
-            : ["The tables do not exist and \(examination.role) may not create them; run attachprep jobs migrate as their owner."]
+            : [
+                "The tables do not exist and \(examination.role) may not create them; run attachprep jobs migrate as their owner."
+            ]
     }
 
     var lines: [StyledText] {
@@ -53,9 +55,10 @@ struct QueueCheck: Codable, Sendable {
         return [
             head, Self.line("PostgreSQL \(examination.serverVersion) at \(examination.host)\(pooler)"),
             Self.line("role \(examination.role), \(encryption)"), Self.line(examination.durability.sentence),
-        ] + examination.tables.map {
-            Self.line("\(TerminalText.column($0.name, 16)) \($0.liveRows) rows, \($0.deadRows) dead")
-        } + warnings(examination).map { StyledText("warning: \($0)", .warning) }
+        ]
+            + examination.tables.map {
+                Self.line("\(TerminalText.column($0.name, 16)) \($0.liveRows) rows, \($0.deadRows) dead")
+            } + warnings(examination).map { StyledText("warning: \($0)", .warning) }
     }
 
     private static func line(_ text: String) -> StyledText { StyledText("     \(text)", .dim) }

@@ -7,7 +7,8 @@ struct WorkerCommand: AsyncParsableCommand {
         commandName: "worker",
         abstract: "Process jobs from a queue in PostgreSQL.",
         discussion: """
-            Processes jobs that attachprep serve accepted into --queue postgres://user@host/database, publishes files to \
+            Processes jobs that attachprep serve accepted into --queue postgres://user@host/database, publishes files \
+            to \
             --publish s3://bucket/prefix and sends webhooks. Any number of workers can run; none keeps data on its \
             machine. Serves /healthz, /readyz and /metrics at --port (8081). Each option can be set as an environment \
             variable or in the file of --config; options take precedence over variables, and variables over the file. \

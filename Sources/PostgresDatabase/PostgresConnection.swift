@@ -43,6 +43,8 @@ extension Limits {
         guard unsafe PQsetnonblocking(opened, 1) == 0, unsafe PQenterPipelineMode(opened) == 1 else {
             throw PostgresError.notConnected(ConnectFailure("libpq has no pipeline mode on this connection"))
         }
+        // Without DETAIL, which may repeat values.
+        _ = unsafe PQsetErrorVerbosity(opened, PQERRORS_TERSE)
         unsafe warnings.attach(to: opened)
     }
 

@@ -87,9 +87,16 @@ struct ConnectFailure: Hashable {
     }
 }
 
-/// A text of libpq or the server for a detail: cut, its lines joined.
+/// A text of libpq or the server for a detail: cut, its lines joined, without the server's DETAIL, which may repeat
+/// values, and what follows it.
 func libraryText(_ text: String) -> String {
-    let lines = text.utf8.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    var isDetail = false
+    let lines = text.utf8.prefix(Limits.errorTextBytesMax * 8).split(separator: UInt8(ascii: "\n")).filter { line in
+        if ["DETAIL:", "CONTEXT:"].contains(where: { line.starts(with: $0.utf8) }) { isDetail = true }
+        // With several hosts, the next one.
+        if line.starts(with: "connection to server".utf8) { isDetail = false }
+        return !isDetail
+    }.map { String(decoding: $0, as: UTF8.self) }
     return MessageText.excerpt(lines.joined(separator: "; "), bytesMax: Limits.errorTextBytesMax)
 }
 

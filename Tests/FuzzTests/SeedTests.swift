@@ -32,7 +32,8 @@ struct SeedTests {
         "ManifestFuzz": ManifestFuzz.main, "MediaProcessFuzz": MediaProcessFuzz.main, "MessageFuzz": MessageFuzz.main,
         "MovieParserFuzz": MovieParserFuzz.main, "OptionFuzz": OptionFuzz.main,
         "OriginFuzz": OriginFuzz.main, "PayloadFuzz": PayloadFuzz.main, "PostgresFuzz": PostgresFuzz.main,
-        "PublishFuzz": PublishFuzz.main, "RequestFuzz": RequestFuzz.main, "SignatureFuzz": SignatureFuzz.main,
+        "PublishFuzz": PublishFuzz.main,
+        "RequestFuzz": RequestFuzz.main, "SignatureFuzz": SignatureFuzz.main,
     ]
 
     @Test(arguments: targets.keys.sorted())

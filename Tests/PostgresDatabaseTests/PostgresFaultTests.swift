@@ -1,5 +1,6 @@
 import AttachPrepModel
 import Dispatch
+import Glibc
 import Logging
 import PostgresDatabase
 import SQLStore
@@ -240,6 +241,11 @@ private final class OverlapCount: Sendable {
         let database = try await PostgresDatabase.forTest("synchronous", on: server, timeouts: timeouts)
         try await server.psql("ALTER SYSTEM SET synchronous_standby_names = 'none'")
         try await server.psql("SELECT pg_reload_conf()")
+        let waiter = try server.startPSQL("CREATE TABLE other (id text)")
+        defer { waiter.send(SIGTERM) }
+        try await pollUntil("a commit that waits") {
+            try await server.psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "1"
+        }
         let error = await #expect(throws: SQLError.self) { try await database.insert("a") }
         #expect(error?.kind == .unknownCommit)
 
@@ -248,7 +254,8 @@ private final class OverlapCount: Sendable {
         let waiting = Task { try await patient.insert("b") }
         try await pollUntil("a canceled wait") {
             try await server.psql(
-                "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") != "0"
+                "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity "
+                    + "WHERE wait_event = 'SyncRep' AND application_name = 'attachprep'") != "0"
         }
         let canceled = await #expect(throws: SQLError.self) { try await waiting.value }
         #expect(canceled?.kind == .unknownCommit)

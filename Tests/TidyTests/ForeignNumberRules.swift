@@ -31,7 +31,7 @@ enum ForeignNumberRules {
         // Rows.
         "Sources/PostgresDatabase/PostgresResult.swift",
         "Sources/SQLStore/Database/SQLValue.swift",
-        "Sources/SQLStore/Jobs/JobRow.swift",
+        "Sources/SQLStore/Jobs/JobRecord.swift",
         "Sources/SQLStore/Store/ChangeMessage.swift",
         // Media.
         "Sources/JPEG/BaselineScan.swift",

@@ -8,7 +8,7 @@ import SafeArithmetic
 
 /// The objects of callers' uploads in the bucket of results: `prefix/_uploads/<id>`.
 ///
-/// They are removed when no job needs them; a lifecycle rule for the prefix, of some weeks, removes what a crash leaves.
+/// They are removed when no job needs them; a lifecycle rule of some weeks for the prefix removes what a crash leaves.
 package struct UploadBucket: Sendable {
     private let client: S3Client
     private let cleanup: UploadCleanup
@@ -107,7 +107,9 @@ package struct UploadBucket: Sendable {
         let isFull = code == ENOSPC || code == EDQUOT
         return AttachPrepError(
             isFull ? .outputNoSpace : .outputNotWritable,
-            isFull ? "The disk of the data folder is full; free some space." : "An upload's file cannot be used; try again.",
+            isFull
+                ? "The disk of the data folder is full; free some space."
+                : "An upload's file cannot be used; try again.",
             detail: unsafe String(cString: strerror(code)))
     }
 }

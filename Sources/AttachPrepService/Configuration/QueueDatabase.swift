@@ -49,8 +49,8 @@ extension SettingReader {
         guard let path = text(.queueKeyFile)?.value else {
             throw AttachPrepError(
                 .requestInvalid,
-                "A queue in PostgreSQL requires \(Setting.queueKeyFile.flag), whose keys seal the secrets of jobs; make "
-                    + "one with: echo \"k1:$(openssl rand -base64 32)\".")
+                "A queue in PostgreSQL requires \(Setting.queueKeyFile.flag), whose keys seal the secrets of jobs; "
+                    + "make one with: echo \"k1:$(openssl rand -base64 32)\".")
         }
         return try named(.queueKeyFile) {
             do {

@@ -116,7 +116,8 @@ public struct ServeConfiguration: Sendable {
         }
         guard works else {
             throw AttachPrepError(
-                .requestInvalid, "--accept-only requires a queue in PostgreSQL; set --queue postgres://user@host/database.")
+                .requestInvalid,
+                "--accept-only requires a queue in PostgreSQL; set --queue postgres://user@host/database.")
         }
     }
 

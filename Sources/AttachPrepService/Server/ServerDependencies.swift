@@ -6,8 +6,8 @@ import Glibc
 import Logging
 import Metrics
 import OTLP
-import RichPush
 import PostgresDatabase
+import RichPush
 import SQLStore
 import SQLiteDatabase
 import ServiceLifecycle

@@ -105,7 +105,7 @@ public struct SQLResult: Sendable, Hashable {
 /// Why a database call failed.
 public struct SQLError: Error, Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
-        /// The database chose this transaction as the victim of a conflict; nothing was changed, and it may be repeated.
+        /// The database ended this transaction because of a conflict; nothing was changed, and it may be repeated.
         case conflict
         /// The connection was lost before the commit was sent: nothing was changed.
         case disconnected

@@ -1,7 +1,7 @@
 /// What SQLite and PostgreSQL spell differently; all other SQL of the store is the same text for both.
 ///
-/// Parameters are `$1`, `$2`, … in both: SQLite's driver binds them by number. Times are milliseconds in `bigint`, truth
-/// values 0 and 1, JSON is text that is only stored and returned. Text compares by bytes: SQLite's default, and
+/// Parameters are `$1`, `$2`, … in both: SQLite's driver binds them by number. Times are milliseconds in `bigint`,
+/// truth values 0 and 1, JSON is text that is only stored and returned. Text compares by bytes: SQLite's default, and
 /// `COLLATE "C"` on each column in PostgreSQL.
 public enum SQLDialect: Sendable, Hashable {
     case sqlite
@@ -53,8 +53,10 @@ public enum SQLDialect: Sendable, Hashable {
 
     /// A column definition list in the types of the database: `text`, `bigint`, `blob` and `identity` are replaced.
     public func definition(_ sql: String) -> String {
-        let identity = self == .sqlite ? "INTEGER PRIMARY KEY AUTOINCREMENT" : "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        let identity =
+            self == .sqlite ? "INTEGER PRIMARY KEY AUTOINCREMENT" : "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
         let named = sql.replacing("identity", with: identity)
-        return self == .sqlite ? named : named.replacing(" text", with: " text COLLATE \"C\"").replacing(" blob", with: " bytea")
+        return self == .sqlite
+            ? named : named.replacing(" text", with: " text COLLATE \"C\"").replacing(" blob", with: " bytea")
     }
 }

@@ -8,7 +8,7 @@ public enum SQLValue: Sendable, Hashable {
     case texts([String])
 
     public init(_ value: Int64?) { self = value.map(SQLValue.integer) ?? .null }
-    public init(_ value: Int?) { self = value.map { .integer(Int64($0)) } ?? .null }
+    public init(_ value: Int?) { self = value.map { .integer(Int64(clamping: $0)) } ?? .null }
     public init(_ value: String?) { self = value.map(SQLValue.text) ?? .null }
 }
 
@@ -21,8 +21,8 @@ extension SQLValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Exp
 /// A row with access that tolerates other types: a database that was changed by another program must not end the
 /// process.
 ///
-/// A mismatched or missing value reads as nil if optional, else as zero or empty text, which is not a valid id, state or
-/// JSON, so the row is skipped as unreadable.
+/// A mismatched or missing value reads as nil if optional, else as zero or empty text, which is not a valid id, state
+/// or JSON, so the row is skipped as unreadable.
 public struct SQLRow: Sendable, Hashable {
     public var values: [SQLValue]
 
@@ -60,7 +60,7 @@ extension Int: SQLColumnValue {
 
     public init?(_ value: SQLValue) {
         guard let number = Int64(value) else { return nil }
-        self = Int(number)
+        self = Int(clamping: number)
     }
 }
 

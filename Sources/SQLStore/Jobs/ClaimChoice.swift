@@ -41,7 +41,8 @@ struct ClaimChoice: Sendable, Hashable {
     private(set) var parked: [ParkingReason: [String]] = [:]
 
     init(
-        hostLimit: Int, ownerLimit: Int, runningHosts hosts: [String: Int] = [:], runningOwners owners: [String: Int] = [:],
+        hostLimit: Int, ownerLimit: Int, runningHosts hosts: [String: Int] = [:],
+        runningOwners owners: [String: Int] = [:],
         runningKeys keys: Set<String> = []
     ) {
         self.hostLimit = hostLimit

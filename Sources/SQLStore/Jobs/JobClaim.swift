@@ -28,8 +28,9 @@ extension SQLJobStore {
 
     private func claimRows(_ count: Int, _ terms: ClaimTerms) async throws -> [ClaimedRow] {
         try await jumps.adjust(clock.now(), of: self)
-        if database.dialect == .postgres, try await !read({ try JobClaim.mayFindJobs($0, self.wallMilliseconds($0)) }) {
-            return []
+        if database.dialect == .postgres {
+            let mayFindJobs = try await read { try JobClaim.mayFindJobs($0, self.databaseMilliseconds($0)) }
+            guard mayFindJobs else { return [] }
         }
         // Each step is its own transaction, so that other changes can run while a long backlog is parked.
         while true {
@@ -105,7 +106,8 @@ struct JobClaim {
     /// Returns jobs to the queue whose lease has ended.
     mutating func reclaim(excusedUntil: Int64, _ secrets: SecretStorage) throws {
         try ExpiredLeases.reclaim(
-            transaction, until: transaction.moment.steady, excusedUntil: excusedUntil, from: state.runningFloor, secrets)
+            transaction, until: transaction.moment.steady, excusedUntil: excusedUntil, from: state.runningFloor, secrets
+        )
     }
 
     // MARK: Choosing
@@ -220,7 +222,8 @@ struct JobClaim {
                 .integer(transaction.moment.steady.adding(clamping: terms.leaseMilliseconds)), .integer(state.number),
             ])
         // In the order in which they were chosen; some may have been cancelled meanwhile.
-        let rows = Dictionary(results.map(ClaimedRow.init).map { ($0.row.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let rows = Dictionary(
+            results.map(ClaimedRow.init).map { ($0.row.id, $0) }, uniquingKeysWith: { first, _ in first })
         let claimed = choice.chosen.compactMap { rows[$0.id] }
         transaction.moved(claimed.count, from: .queued, to: .running)
         transaction.changes += claimed.compactMap { row in

@@ -12,7 +12,7 @@ extension SQLJobStore: JobQueue {
     ) async throws -> EnqueuedJobs {
         let new = try await encoded(submissions)
         let (limit, quota) = (limits.queuedJobsMax, quotaInForce(for: submissions.first?.origin.caller))
-        let (earlier, now) = try await write { transaction -> ([JobRow]?, Int64) in
+        let (earlier, now) = try await write { transaction -> ([JobRecord]?, Int64) in
             let now = transaction.moment.wall
             if let idempotency, let earlier = try idempotency.jobs(transaction) { return (earlier, now) }
             try Self.checkCapacity(for: new.count, limit: limit, transaction)
@@ -123,7 +123,7 @@ extension IdempotencyKey {
     /// Returns the jobs of an earlier submission with this key; nil when there was none in the last 24 hours.
     ///
     /// - Throws: `request.conflict` when it had a different body.
-    func jobs(_ connection: StoreTransaction) throws -> [JobRow]? {
+    func jobs(_ connection: StoreTransaction) throws -> [JobRecord]? {
         let found = try connection.row(
             "SELECT digest, jobs FROM idempotency WHERE caller = $1 AND key = $2 AND created_at > $3",
             [.text(caller), .text(key), .integer(Self.oldest(connection.moment.wall))])
@@ -133,10 +133,10 @@ extension IdempotencyKey {
         let ids: [String] = try StoredJSON.value(found[1] as String, "an idempotency key's jobs")
         let rows = try connection.rows(
             """
-            SELECT \(JobRow.liveColumns) FROM job WHERE \(connection.dialect.isAmong("id", 1))
-            UNION ALL SELECT \(JobRow.finishedColumns) FROM finished_job WHERE \(connection.dialect.isAmong("id", 1))
+            SELECT \(JobRecord.liveColumns) FROM job WHERE \(connection.dialect.isAmong("id", 1))
+            UNION ALL SELECT \(JobRecord.finishedColumns) FROM finished_job WHERE \(connection.dialect.isAmong("id", 1))
             """, [.texts(ids)]
-        ).map(JobRow.init)
+        ).map(JobRecord.init)
         let byID = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         // All jobs were purged since then: treat the submission as new.
         return rows.isEmpty && !ids.isEmpty ? nil : ids.compactMap { byID[$0] }

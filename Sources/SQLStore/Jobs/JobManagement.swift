@@ -6,7 +6,7 @@ import SafeArithmetic
 
 extension SQLJobStore {
     public func job(_ id: JobID) async throws -> Job? {
-        try await read { try JobRow.find(id, $0) }?.job()
+        try await read { try JobRecord.find(id, $0) }?.job()
     }
 
     public func cancel(_ id: JobID) async throws -> Job {
@@ -25,7 +25,7 @@ extension SQLJobStore {
                 transaction.later("UPDATE job SET cancelling = 1 WHERE id = $1", [.text(id.text)])
                 transaction.changes.append(JobFeed.Change(job: id, state: .running))
             }
-            guard let job = try JobRow.find(id, transaction) else { throw StorageErrors.unreadable("a job") }
+            guard let job = try JobRecord.find(id, transaction) else { throw StorageErrors.unreadable("a job") }
             return job
         }.job()
     }
@@ -43,7 +43,7 @@ extension SQLJobStore {
             if state == .cancelled, secret == JobSecrets.wiped { throw JobSecrets.wipedError(id) }
             try Self.checkCapacity(for: 1, limit: limit, transaction)
             try FinishedJobs.requeue([id.text], from: state, transaction)
-            guard let job = try JobRow.find(id, transaction) else { throw StorageErrors.unreadable("a job") }
+            guard let job = try JobRecord.find(id, transaction) else { throw StorageErrors.unreadable("a job") }
             return job
         }.job()
     }

@@ -20,7 +20,7 @@ extension SQLJobStore: JobCatalog {
     private static func latest(
         _ state: JobState, _ selection: JobSelection, after cursor: JobID?, limit: Int,
         _ connection: any SQLConnection
-    ) throws -> [JobRow] {
+    ) throws -> [JobRecord] {
         var query = selection.query(of: state, connection.dialect)
         if let cursor { query.add("id < \(query.parameter(.text(cursor.text)))") }
         let chosen = "FROM \(state.table) WHERE \(query.condition) ORDER BY id DESC LIMIT \(limit)"
@@ -29,7 +29,7 @@ extension SQLJobStore: JobCatalog {
             selection.isWhole
             ? "SELECT \(state.columns) \(chosen)"
             : "SELECT \(state.columns) FROM \(state.table) WHERE id IN (SELECT id \(chosen))"
-        return try connection.rows(sql, query.arguments).map(JobRow.init)
+        return try connection.rows(sql, query.arguments).map(JobRecord.init)
     }
 
     public func count(_ filter: JobFilter) async throws -> Int {
@@ -50,7 +50,7 @@ extension SQLJobStore: JobCatalog {
 
     public func nextDue() async throws -> Date? {
         try await read { [self] connection in
-            let now = try wallMilliseconds(connection)
+            let now = try databaseMilliseconds(connection)
             let next = try (0..<3).compactMap { lane in
                 try connection.number(
                     """
@@ -74,7 +74,7 @@ extension SQLJobStore: JobCatalog {
             let byError = errors.compactMap { row in
                 ErrorCode(rawValue: row[0]).map { ($0, row[1] as Int) }
             }
-            let due = try DueJobs(connection, at: wallMilliseconds(connection))
+            let due = try DueJobs(connection, at: databaseMilliseconds(connection))
             return JobCounts(
                 byState: Dictionary(uniqueKeysWithValues: byState),
                 byError: Dictionary(byError, uniquingKeysWith: { $0.adding(clamping: $1) }), due: due.count,

@@ -81,6 +81,6 @@ extension JobState {
     /// The table that holds jobs in this state.
     var table: String { isFinished ? "finished_job" : "job" }
 
-    /// The columns of `JobRow` in that table.
-    var columns: String { isFinished ? JobRow.finishedColumns : JobRow.liveColumns }
+    /// The columns of `JobRecord` in that table.
+    var columns: String { isFinished ? JobRecord.finishedColumns : JobRecord.liveColumns }
 }

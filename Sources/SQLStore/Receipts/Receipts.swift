@@ -82,8 +82,9 @@ private struct ReceiptRow: Sendable {
             WHERE id = $1 AND expires_at > $2 \(transaction.dialect.forUpdate)
             """, [.integer(dispatch), .integer(now)])
         guard let found else { return .expired }
-        let isKnown = try transaction.number(
-            "SELECT 1 FROM receipt WHERE dispatch = $1 AND report = $2", [.integer(dispatch), .blob(report)]) != nil
+        let isKnown =
+            try transaction.number(
+                "SELECT 1 FROM receipt WHERE dispatch = $1 AND report = $2", [.integer(dispatch), .blob(report)]) != nil
         if isKnown { return .repeated }
         guard found[2] == true else {
             guard found[3] == false else { return .surplus(isFirst: false) }

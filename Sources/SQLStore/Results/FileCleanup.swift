@@ -122,7 +122,7 @@ extension SQLJobStore {
 extension ContentFiles {
     /// Removes files that nothing needs.
     ///
-    /// - Parameter needed: those of the given names that rows refer to. A file that was stored since it was asked is not
+    /// - Parameter needed: those of the given names that rows refer to. A file that was stored since then is not
     ///   removed.
     func remove(
         _ names: [String], at path: @escaping @Sendable (String) -> String,

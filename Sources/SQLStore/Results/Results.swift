@@ -129,9 +129,10 @@ struct NewResult: Sendable {
                 .integer(Int64(files.map(\.bytes).reduce(0, +))),
             ])
         for file in files {
-            let isNew = try transaction.run(
-                "INSERT INTO content (sha256, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                [.text(file.sha256), .integer(Int64(file.bytes))]) > 0
+            let isNew =
+                try transaction.run(
+                    "INSERT INTO content (sha256, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                    [.text(file.sha256), .integer(Int64(file.bytes))]) > 0
             if isNew { transaction.added(mediaBytes: Int64(file.bytes)) }
             transaction.later(
                 "INSERT INTO result_file (media, name, mime_type, bytes, sha256) VALUES ($1, $2, $3, $4, $5)",

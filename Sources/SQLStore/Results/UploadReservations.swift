@@ -15,7 +15,9 @@ final class UploadReservations: Sendable {
     /// Reserves bytes for an upload, in place of what it has reserved so far.
     ///
     /// - Throws: `output.no_space`.
-    func reserve(_ bytes: Int, for id: MediaID, owner: String, _ limits: StoreLimits, _ connection: any SQLConnection) throws {
+    func reserve(_ bytes: Int, for id: MediaID, owner: String, _ limits: StoreLimits, _ connection: any SQLConnection)
+        throws
+    {
         let row = try connection.row(
             """
             SELECT coalesce(sum(bytes), 0), coalesce(sum(CASE owner WHEN $1 THEN bytes ELSE 0 END), 0) FROM upload

@@ -150,7 +150,7 @@ extension SQLJobStore: UploadStore {
                 """
                 SELECT bytes, sha256, created_at, expires_at FROM upload WHERE id = $1
                 AND (expires_at > $2 OR \(ExpiredUploads.isNeeded))
-                """, [.text(id.text), .integer(try wallMilliseconds(connection))]
+                """, [.text(id.text), .integer(try databaseMilliseconds(connection))]
             ).map {
                 Upload(
                     id: id, path: path, bytes: $0[0], sha256: $0[1], createdAt: Date(milliseconds: $0[2]),

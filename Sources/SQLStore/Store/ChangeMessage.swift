@@ -13,7 +13,7 @@ enum ChangeMessage {
 
     static func all(_ changes: [JobFeed.Change], from slot: Int64) -> [String] {
         stride(from: 0, to: changes.count, by: countMax).map { start in
-            let entries = changes[start..<min(start + countMax, changes.count)].map { change in
+            let entries = changes.dropFirst(start).prefix(countMax).map { change in
                 let letter = letters.first { $0.state == change.state }?.letter ?? UInt8(ascii: "q")
                 return "\(Character(UnicodeScalar(letter)))\(change.job)"
             }

@@ -97,9 +97,10 @@ final class ClockJumps: Sendable {
 
     /// Nil after a restart of the machine: offsets of different boots cannot be compared.
     private static func previousLead(_ transaction: StoreTransaction, of moment: StoreMoment) throws -> Int64? {
-        let rows = try transaction.run([bootName, leadName].map {
-            SQLStatement("SELECT value FROM setting WHERE name = $1", [.text($0)])
-        })
+        let rows = try transaction.run(
+            [bootName, leadName].map {
+                SQLStatement("SELECT value FROM setting WHERE name = $1", [.text($0)])
+            })
         let values = rows.map { ($0.rows.first?[0] as String?).flatMap { Int64($0) } }
         return values[0] == moment.bootNumber ? values[1] : nil
     }

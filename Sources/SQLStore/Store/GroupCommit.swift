@@ -150,7 +150,8 @@ final class GroupCommit: Sendable {
             } catch let error as SQLError where error.kind == .unknownCommit {
                 if try await isCommitted(number) { return outcome.withLock { $0 } }
                 if attempt >= Self.attemptsMax { throw error }
-            } catch let error as SQLError where error.kind == .conflict || (error.kind == .disconnected && attempt < 3) {
+            } catch let error as SQLError where error.kind == .conflict || (error.kind == .disconnected && attempt < 3)
+            {
                 if attempt >= Self.attemptsMax { throw error }
                 try await ContinuousClock().sleep(for: .milliseconds(Int.random(in: 1...(5 * attempt))))
             }

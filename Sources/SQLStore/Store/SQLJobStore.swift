@@ -62,8 +62,8 @@ public final class SQLJobStore: Sendable {
     /// Opens the store of a database whose tables exist (`StoreSchema.migrate`).
     ///
     /// - Parameters:
-    ///   - seal: how secrets are written; nil writes them as they are, which only a database in a folder of ours may
-    ///     get.
+    ///   - seal: how secrets are written; nil writes them as they are, which only a database in a folder of this machine
+    ///     may get.
     ///   - files: the folder of results; nil when files are published elsewhere.
     ///   - feed: receives the changes that this process makes, and those of others.
     /// - Throws: `queue.unavailable`.
@@ -149,7 +149,7 @@ public final class SQLJobStore: Sendable {
     }
 
     /// The wall time by the clock of the database. One query, in PostgreSQL.
-    func wallMilliseconds(_ connection: any SQLConnection) throws -> Int64 {
+    func databaseMilliseconds(_ connection: any SQLConnection) throws -> Int64 {
         guard connection.dialect == .postgres else { return clock.now().wall }
         if let milliseconds = connection.milliseconds { return milliseconds }
         return try connection.number("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)") ?? 0
@@ -196,7 +196,7 @@ public final class SQLJobStore: Sendable {
         var seen: [JobID: JobState] = [:]
         repeat {
             let ended = try? await read { [self] connection in
-                let since = try wallMilliseconds(connection).subtracting(clamping: Self.overlapMilliseconds)
+                let since = try databaseMilliseconds(connection).subtracting(clamping: Self.overlapMilliseconds)
                 return try JobState.allCases.filter(\.isFinished).flatMap { state in
                     try connection.rows(
                         "SELECT id, state FROM finished_job WHERE state = $1 AND finished_at > $2",

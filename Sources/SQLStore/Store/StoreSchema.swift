@@ -45,8 +45,8 @@ package enum StoreSchema {
 
     /// What both job tables have. `lane`: 0 high, 1 normal, 2 bulk. `owner`: the name of the caller's token, empty
     /// without tokens. `host`: the group of jobs that share a limit (`JobSubmission.hostGroup`). `calls_back`: whether
-    /// the request has a callback URL. `secret`: the secrets that `request` omits; empty once deleted. `origin`: JSON of
-    /// `JobOrigin`.
+    /// the request has a callback URL. `secret`: the secrets that `request` omits; empty once deleted. `origin`: JSON
+    /// of `JobOrigin`.
     package static let sharedColumns = """
         id, state, lane, caller_id, source, error_code, owner, host, key, upload, attempts, losses, created_at, \
         started_at, not_before, token, worker, calls_back, request, secret, error, origin
@@ -76,7 +76,11 @@ package enum StoreSchema {
             cancelling bigint NOT NULL DEFAULT 0
         )
         """,
-        "CREATE TABLE finished_job (\(sharedDefinitions), finished_at bigint NOT NULL, media text, kind text, result text)",
+        """
+        CREATE TABLE finished_job (
+            \(sharedDefinitions), finished_at bigint NOT NULL, media text, kind text, result text
+        )
+        """,
         """
         CREATE TABLE claim_state (
             id bigint PRIMARY KEY, number bigint NOT NULL, running_floor bigint NOT NULL, parked bigint NOT NULL,
@@ -156,8 +160,8 @@ package enum StoreSchema {
     ]
 
     /// No index has a column that a heartbeat changes (`lease_until`), so that PostgreSQL updates such rows in place.
-    /// SQLite's indexes over finished jobs contain all columns of their queries, because rows contain manifests and each
-    /// takes most of a page; PostgreSQL's index entries may not be as long as a URL.
+    /// SQLite's indexes over finished jobs contain all columns of their queries, because rows contain manifests and
+    /// each takes most of a page; PostgreSQL's index entries may not be as long as a URL.
     private static func indexes(_ dialect: SQLDialect) -> [String] {
         let searched = dialect == .sqlite ? ", caller_id, source, error_code" : ""
         return [

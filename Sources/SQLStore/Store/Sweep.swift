@@ -11,7 +11,7 @@ extension SQLJobStore: StoreMaintenance {
     /// - Throws: `queue.unavailable`; what was removed before stays removed, and the next sweep continues.
     public func sweep() async throws -> SweepReport {
         let walksFolders = sweepProgress.begin()
-        let now = try await read { [self] in try wallMilliseconds($0) }
+        let now = try await read { [self] in try databaseMilliseconds($0) }
         var report = SweepReport()
         report.add(try await sweepJobs(at: now))
         report.add(try await sweepIdempotencyKeys())

@@ -23,7 +23,7 @@ extension SQLJobStore: WorkerDirectory {
 
     public func workers() async throws -> [WorkerReport] {
         let rows = try await read { [self] connection in
-            let oldest = try wallMilliseconds(connection)
+            let oldest = try databaseMilliseconds(connection)
                 .subtracting(clamping: Int64(Limits.workerReportSecondsMax * 1000))
             return try connection.rows(
                 "SELECT report FROM worker WHERE seen_at >= $1 ORDER BY name", [.integer(oldest)])

@@ -63,7 +63,7 @@ extension SQLJobStore: WebhookOutbox {
         // Callers wait until the returned date before they claim, so a clock step has to be handled here.
         try await jumps.adjust(clock.now(), of: self)
         return try await read { [self] connection in
-            let steady = connection.dialect == .postgres ? try wallMilliseconds(connection) : clock.now().steady
+            let steady = connection.dialect == .postgres ? try databaseMilliseconds(connection) : clock.now().steady
             let next = try WebhookQuery.nextDue(connection, at: steady)
             return next.map { localDate($0, databaseNow: connection.dialect == .postgres ? steady : clock.now().wall) }
         }

@@ -11,7 +11,8 @@ import RichPush
 /// dead jobs do until they are purged.
 enum WebhookRow {
     static let columns = """
-        id, job, url, event, body, state, attempts, created_at, next_at, ended_at, last_status, last_error, trace, secret
+        id, job, url, event, body, state, attempts, created_at, next_at, ended_at, last_status, last_error, trace, \
+        secret
         """
 
     /// - Parameter secrets: nil for a webhook that is only shown.

@@ -27,7 +27,9 @@ import Testing
         }
     }
 
-    @Test func `In PostgreSQL, every caller of two processes that has enqueued a job can claim one, and none is claimed twice`()
+    @Test
+    func
+        `In PostgreSQL, every caller of two processes can claim a job for the one it enqueued, and none twice`()
         async throws
     {
         let first = try await PostgresUnderTest()
@@ -40,7 +42,7 @@ import Testing
         await second.close()
     }
 
-    @Test func `In SQLite, every caller that has enqueued a job can claim one, and none is claimed twice`() async throws {
+    @Test func `In SQLite, every caller can claim a job for the one it enqueued, and none twice`() async throws {
         let sqlite = try await SQLiteUnderTest()
         let ended = try await Self.roundTrips([sqlite.store], callers: 300, rounds: 10)
         #expect(ended.count == 3_000 && Set(ended).count == 3_000)

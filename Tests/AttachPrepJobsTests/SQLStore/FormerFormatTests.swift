@@ -106,7 +106,8 @@ import Testing
         let blocks = document.components(separatedBy: "```sql\n").dropFirst().map {
             $0.components(separatedBy: "```")[0]
         }
-        let script = try #require(blocks.first { $0.contains("UPDATE setting SET value = '\(format - 1)' WHERE name = 'schema';") })
+        let script = try #require(
+            blocks.first { $0.contains("UPDATE setting SET value = '\(format - 1)' WHERE name = 'schema';") })
         let queue = try folder.openDatabase()
         try await queue.writeWithoutTransaction { try $0.execute(sql: script) }
         try queue.close()

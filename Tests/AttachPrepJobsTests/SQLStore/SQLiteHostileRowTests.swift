@@ -70,7 +70,10 @@ import Testing
             _ = try await sqlite.driver.ended(.succeeded(.sample(), .make()))
             _ = try await sqlite.driver.ended(.failed(.rejected(.internal)), .sample(headers: ["a": "b"]))
             try? await sqlite.store.alter(
-                "UPDATE OR IGNORE finished_job SET \(column) = \(value) WHERE rowid > (SELECT max(rowid) - 2 FROM finished_job)"
+                """
+                UPDATE OR IGNORE finished_job SET \(column) = \(value)
+                WHERE rowid > (SELECT max(rowid) - 2 FROM finished_job)
+                """
             )
             await runAllOperations(sqlite)
         }

@@ -113,7 +113,9 @@ import Testing
     @Test func `A database of another program or of a newer version is rejected`() async throws {
         let folder = try TemporaryFolder()
         _ = try await makeDatabase(folder)
-        try await folder.openDatabase().write { try $0.execute(sql: "UPDATE setting SET value = '99' WHERE name = 'schema'") }
+        try await folder.openDatabase().write {
+            try $0.execute(sql: "UPDATE setting SET value = '99' WHERE name = 'schema'")
+        }
         #expect(try await openingError(folder).message.contains("newer attachprep"))
         try await folder.openDatabase().write { try $0.execute(sql: "PRAGMA application_id = 7") }
         #expect(try await openingError(folder).message.contains("another program's"))

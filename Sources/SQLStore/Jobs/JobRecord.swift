@@ -5,7 +5,7 @@ import FoundationEssentials
 import RichPush
 
 /// A job as a row; its JSON is decoded after it has left the database's thread.
-struct JobRow: Sendable {
+struct JobRecord: Sendable {
     /// The columns of a row of `job`.
     static let liveColumns = """
         id, state, request, CAST(NULL AS text), error, attempts, created_at, started_at, CAST(NULL AS bigint), \
@@ -15,7 +15,7 @@ struct JobRow: Sendable {
     static let finishedColumns = """
         id, state, request, result, error, attempts, created_at, started_at, finished_at, media, origin, worker
         """
-    
+
     let id: String
     private let row: SQLRow
 
@@ -43,28 +43,28 @@ struct JobRow: Sendable {
     }
 
     /// Returns a job; nil when there is none with this id.
-    static func find(_ id: JobID, _ connection: any SQLConnection) throws -> JobRow? {
+    static func find(_ id: JobID, _ connection: any SQLConnection) throws -> JobRecord? {
         // One statement, because a job may move between the tables.
         try connection.row(
             """
             SELECT \(liveColumns) FROM job WHERE id = $1
             UNION ALL SELECT \(finishedColumns) FROM finished_job WHERE id = $1
             """, [.text(id.text)]
-        ).map(JobRow.init)
+        ).map(JobRecord.init)
     }
 }
 
 /// A row of `job` with its secrets and what a claim needs.
 struct ClaimedRow: Sendable {
-    static let columns = "\(JobRow.liveColumns), secret, key, due_at, losses, token"
+    static let columns = "\(JobRecord.liveColumns), secret, key, due_at, losses, token"
     static let columnsCount = 17
     static let lossesIndex = 15
 
-    let row: JobRow
+    let row: JobRecord
     private let values: SQLRow
 
     init(_ values: SQLRow) {
-        row = JobRow(values)
+        row = JobRecord(values)
         self.values = values
     }
 
