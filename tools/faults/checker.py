@@ -83,7 +83,7 @@ class Callers:
     def until_acknowledged(self, choice, key, sources, seconds):
         body = "\n".join(json.dumps({
             "source": f"{self.outside}/{source}", "callbackURL": f"{self.outside}/hook",
-            "options": {}, "wait": 0}) for source in sources)
+            "options": {}}) for source in sources)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             address = choice.choice(self.addresses)

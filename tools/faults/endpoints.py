@@ -80,12 +80,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(200, headers={"ETag": '"' + hashlib.md5(body).hexdigest() + '"'})
 
     def do_DELETE(self):
-        with self.outside.lock:
-            self.outside.objects.pop(self.path.split("?")[0], None)
+        path, _, query = self.path.partition("?")
+        if not query:
+            with self.outside.lock:
+                self.outside.objects.pop(path, None)
         self.answer(204)
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path.endswith("?uploads="):
+            # A service begins an upload in parts and aborts it, to find out whether it may write.
+            return self.answer(200, b"<InitiateMultipartUploadResult><UploadId>1</UploadId>"
+                                    b"</InitiateMultipartUploadResult>")
         if self.path != "/hook":
             return self.answer(405)
         self.outside.receive(self.headers["webhook-id"], body)

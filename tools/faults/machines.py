@@ -1,21 +1,12 @@
 """Machines of a campaign: each has a network namespace, a disk of its own, and one process."""
 
 import os
-import shutil
 import signal
 import struct
 import subprocess
 import threading
 import time
 
-MEGABYTES = 192
-NATS_CONFIGURATION = """
-server_name: {name}
-listen: {address}:4222
-http: {address}:8222
-jetstream {{ store_dir: "{disk}/js", sync_interval: always }}
-cluster {{ name: faults, listen: {address}:6222, routes: [{routes}] }}
-"""
 # Nobody has it: the bridge sends such frames to all, and all drop them, as a cable that is cut does.
 NOBODY = "02:00:00:00:00:ff"
 
@@ -71,6 +62,9 @@ class Network:
 class Machine:
     """A process that is killed, stopped, restarted, and whose disk and network are disturbed."""
 
+    # Size of its disk.
+    megabytes = 192
+
     def __init__(self, name, network, folder, log):
         self.name, self.network, self.folder, self.log = name, network, folder, log
         self.address = network.add(name)
@@ -81,7 +75,7 @@ class Machine:
         self.is_wanted = False
         os.mkdir(self.disk)
         with open(self.image, "wb") as file:
-            file.truncate(MEGABYTES << 20)
+            file.truncate(self.megabytes << 20)
         run("mkfs.ext4", "-q", "-m", "0", self.image)
         self.mount()
         self.set_clock(0)
@@ -178,31 +172,21 @@ class Machine:
 
     def power(self, fault):
         """Only what was flushed to its disk survives: the file behind the mount has no more than that."""
+        self.lose_power(fault["seconds"])
+        self.start()
+
+    def lose_power(self, seconds):
         self.kill()
-        shutil.copyfile(self.image, self.image + ".kept")
-        time.sleep(fault["seconds"])
+        run("cp", "--sparse=always", self.image, self.image + ".kept")
+        time.sleep(seconds)
         run("umount", self.disk)
         os.replace(self.image + ".kept", self.image)
         self.mount()
-        self.start()
 
     def clock(self, fault):
         self.set_clock(fault["offset"])
         time.sleep(fault["seconds"])
         self.set_clock(0)
-
-
-class Server(Machine):
-    def configure(self, program, routes):
-        path = self.disk + ".conf"
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(NATS_CONFIGURATION.format(name=self.name, address=self.address, disk=self.disk, routes=routes))
-        self.arguments, self.environment = [program, "-c", path], {}
-
-    def after_full_disk(self):
-        """nats-server turns JetStream off when its disk is full; it is restarted, as its operator would."""
-        self.kill(signal.SIGTERM)
-        self.start()
 
 
 class Worker(Machine):

@@ -2,7 +2,7 @@
 
 import random
 
-SERVERS = ["nats-1", "nats-2", "nats-3"]
+SERVERS = ["db-1", "db-2", "db-3"]
 WORKERS = ["serve-1", "serve-2", "worker-1", "worker-2"]
 # The process that stands for everybody outside: callers, origin, bucket, webhook receiver. No fault hits it alone.
 OUTSIDE = "outside"
@@ -18,8 +18,10 @@ KINDS = {
     "power": (12, 0),
     "clock": (0, 18),
 }
-# A server is disturbed when the others have been left alone for some seconds, in which they elect leaders, but one time
-# in twelve also while another one is: then the majority is lost.
+# What of a server is killed by `kill -9`: all of its processes, its first one, or one of the others.
+VICTIMS = ["all", "postmaster", "backend"]
+# A server is disturbed when the others have been left alone for some seconds, in which a standby catches up, but one
+# time in twelve also while another one is.
 CALM_SECONDS = (5, 9)
 BESIDE_ANOTHER = 0.08
 GAP_SECONDS = (0.3, 1.9)
@@ -27,6 +29,12 @@ GAP_SECONDS = (0.3, 1.9)
 CATCH_UP_SECONDS = 2
 # One fault in so many is a power failure of all servers at once: only what was flushed to their disks survives.
 ALL_EVERY = 40
+# One fault in so many is a failure of the primary with a promotion of the synchronous standby. What happens to the
+# primary before it is fenced, and how it becomes a standby afterwards:
+PROMOTION_EVERY, PROMOTION_FIRST = 20, 10
+CAUSES = ["kill", "stop", "partition", "power", "standby first", "none"]
+REJOINS = ["rewind", "copy"]
+PROMOTION_SECONDS = 12
 
 
 def schedule(seed, count):
@@ -38,11 +46,17 @@ def schedule(seed, count):
     now = 3.0
     while len(faults) < count:
         now = round(now + choice.uniform(*GAP_SECONDS), 2)
-        if (len(faults) + 1) % ALL_EVERY == 0:
+        number = len(faults) + 1
+        if number % ALL_EVERY == 0 or number % PROMOTION_EVERY == PROMOTION_FIRST:
             now = max(now, *(busy.get(name, 0) for name in SERVERS))
             seconds = round(choice.uniform(0.2, 6), 2)
-            faults.append({"number": len(faults) + 1, "at": now, "target": "servers", "targets": SERVERS,
-                           "kind": "power", "seconds": seconds})
+            fault = {"number": number, "at": now, "target": "servers", "seconds": seconds}
+            if number % PROMOTION_EVERY == PROMOTION_FIRST:
+                fault |= {"kind": "promotion", "cause": choice.choice(CAUSES), "rejoin": choice.choice(REJOINS)}
+                seconds += PROMOTION_SECONDS
+            else:
+                fault |= {"kind": "power", "targets": SERVERS}
+            faults.append(fault)
             busy.update(dict.fromkeys(SERVERS, now + seconds + CATCH_UP_SECONDS))
             calm = now + seconds + choice.uniform(*CALM_SECONDS)
             continue
@@ -52,7 +66,7 @@ def schedule(seed, count):
         if not free:
             continue
         target = choice.choice(free)
-        fault = {"number": len(faults) + 1, "at": now, "target": target, **detail(choice, target)}
+        fault = {"number": number, "at": now, "target": target, **detail(choice, target)}
         busy[target] = now + fault["seconds"] + CATCH_UP_SECONDS
         if target in SERVERS:
             calm = max(calm, now + fault["seconds"] + choice.uniform(*CALM_SECONDS))
@@ -66,6 +80,8 @@ def detail(choice, target):
     # One in seven of these is longer than its lease.
     is_long = target in WORKERS and kind in ["kill", "stop", "partition"] and choice.random() < 0.14
     fault = {"kind": kind, "seconds": round(choice.uniform(16, 24) if is_long else choice.uniform(0.2, 5), 2)}
+    if kind == "kill" and target in SERVERS:
+        fault["victim"] = choice.choice(VICTIMS)
     if kind == "partition":
         others = [name for name in SERVERS + WORKERS + [OUTSIDE] if name != target]
         if choice.random() < 0.5:

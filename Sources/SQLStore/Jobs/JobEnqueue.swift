@@ -14,11 +14,15 @@ extension SQLJobStore: JobQueue {
         let (limit, quota) = (limits.queuedJobsMax, quotaInForce(for: submissions.first?.origin.caller))
         let (earlier, now) = try await write { transaction -> ([JobRecord]?, Int64) in
             let now = transaction.moment.wall
-            if let idempotency, let earlier = try idempotency.jobs(transaction) { return (earlier, now) }
+            if let idempotency, let earlier = try idempotency.jobs(transaction) {
+                transaction.confirm()
+                return (earlier, now)
+            }
             try Self.checkCapacity(for: new.count, limit: limit, transaction)
             if let quota { try Self.checkQuota(quota, transaction) }
             if let idempotency, try !idempotency.store(new.map(\.id), transaction) {
                 // Another process has used the key since the query above.
+                transaction.confirm()
                 return (try idempotency.jobs(transaction) ?? [], now)
             }
             for one in new { transaction.later(one.insertion(at: now)) }

@@ -56,6 +56,12 @@ final class StoreTransaction: SQLConnection {
         changesCount += 1
     }
 
+    /// Makes the commit as durable as that of a change, when a call is answered from what the transaction has read.
+    ///
+    /// A server that was killed while a commit waited for its synchronous standby has that commit after its restart,
+    /// the standby may not, and only a commit with a change waits for the standby.
+    func confirm() { changesCount += 1 }
+
     func flush() throws {
         if !deferred.isEmpty { _ = try run([]) }
     }
