@@ -41,7 +41,8 @@ struct QueueCheck: Codable, Sendable {
         return hasTables || examination.mayCreateTables
             ? []
             : [
-                "The tables do not exist and \(examination.role) may not create them; run attachprep jobs migrate as their owner."
+                "The tables do not exist and \(examination.role) may not create them; run attachprep jobs migrate as "
+                    + "their owner."
             ]
     }
 
