@@ -134,7 +134,8 @@ test-hostile: deps deps-test ## Run the attack tests and print whether each prom
 # /proc), so these runs use the in-process engine; PreparationTests runs the whole pipeline with it. Left out are tests
 # that start a media process or the command, the house rules, and tests of encoding under a deadline, because a
 # sanitizer multiplies the time; PreparationTests also encodes a movie, audio and an animation.
-sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|PostgresDatabaseTests|AttachPrepTests|PreparationTests
+sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|PostgresDatabaseTests
+sanitized := $(sanitized)|AttachPrepTests|PreparationTests
 sanitized := $(sanitized)|AttachPrepJobsTests|AttachPrepServiceTests
 with_media_process := MediaProcessPoolTests|AnswerValidationTests|MediaProcessErrorTests|MediaProcessRecyclingTests
 with_media_process := $(with_media_process)|MediaProcessSandboxTests|MemoryLeakTests|EarlyProcessingTests

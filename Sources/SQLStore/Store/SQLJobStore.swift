@@ -62,8 +62,7 @@ public final class SQLJobStore: Sendable {
     /// Opens the store of a database whose tables exist (`StoreSchema.migrate`).
     ///
     /// - Parameters:
-    ///   - seal: how secrets are written; nil writes them as they are, which only a database in a folder of this machine
-    ///     may get.
+    ///   - seal: how secrets are written; nil writes them as they are, for a database in a folder of this machine.
     ///   - files: the folder of results; nil when files are published elsewhere.
     ///   - feed: receives the changes that this process makes, and those of others.
     /// - Throws: `queue.unavailable`.

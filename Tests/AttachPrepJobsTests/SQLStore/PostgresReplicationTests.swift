@@ -22,7 +22,8 @@ import Testing
     /// Whether a commit of a store waits for the standby.
     private func waits(_ name: String, at server: PostgresServer) async throws -> Bool {
         try await server.psql(
-            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = '\(name)'") != "0"
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = '\(name)'")
+            != "0"
     }
 
     // A server that is killed while a commit waits for its standby keeps the commit. A repeated submission that is
