@@ -96,7 +96,7 @@ func libraryText(_ text: String) -> String {
         // With several hosts, the next one.
         if line.starts(with: "connection to server".utf8) { isDetail = false }
         return !isDetail
-    }.map { String(decoding: $0, as: UTF8.self) }
+    }.map { String(decoding: $0.drop { $0 == UInt8(ascii: "\t") }, as: UTF8.self) }
     return MessageText.excerpt(lines.joined(separator: "; "), bytesMax: Limits.errorTextBytesMax)
 }
 
