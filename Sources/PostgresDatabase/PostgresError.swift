@@ -41,19 +41,19 @@ struct ConnectFailure: Hashable {
         reason = needsPassword ? .password : Self.reason(in: text)
     }
 
-    /// The last matching phrase: with several hosts, the text has a line for each.
+    /// With several hosts, the text has a line for each: what is more than a dead host counts.
     ///
     /// A server that was set to another language than English sends other texts: `other`.
     private static func reason(in text: String) -> Reason {
         let phrases: [(String, Reason)] = [
-            ("Connection refused", .refused), ("No such file or directory", .refused), ("timeout expired", .timedOut),
-            ("timed out", .timedOut), ("could not translate host name", .unknownHost),
-            ("certificate", .certificate), ("SSL", .certificate), ("password authentication failed", .password),
-            ("no password supplied", .password), ("no pg_hba.conf entry", .notAllowed),
-            ("too many connections", .full), ("remaining connection slots", .full),
-            ("no more connections allowed", .full), ("starting up", .starting), ("shutting down", .starting),
-            ("not accept", .starting), ("session is read-only", .readOnly), ("not a primary", .readOnly),
-            ("hot standby", .readOnly),
+            ("session is read-only", .readOnly), ("hot standby", .readOnly), ("starting up", .starting),
+            ("shutting down", .starting), ("not accept", .starting), ("too many connections", .full),
+            ("remaining connection slots", .full), ("no more connections allowed", .full),
+            ("password authentication failed", .password), ("no password supplied", .password),
+            ("no pg_hba.conf entry", .notAllowed), ("SSL SYSCALL", .other), ("closed unexpectedly", .other),
+            ("certificate", .certificate), ("SSL", .certificate), ("could not translate host name", .unknownHost),
+            ("timeout expired", .timedOut), ("timed out", .timedOut), ("Connection refused", .refused),
+            ("No such file or directory", .refused),
         ]
         if let match = phrases.first(where: { text.contains($0.0) }) { return match.1 }
         guard text.contains("does not exist") else { return .other }
@@ -96,7 +96,7 @@ func libraryText(_ text: String) -> String {
         // With several hosts, the next one.
         if line.starts(with: "connection to server".utf8) { isDetail = false }
         return !isDetail
-    }.map { String(decoding: $0, as: UTF8.self) }
+    }.map { String(decoding: $0.drop { $0 == UInt8(ascii: "\t") }, as: UTF8.self) }
     return MessageText.excerpt(lines.joined(separator: "; "), bytesMax: Limits.errorTextBytesMax)
 }
 

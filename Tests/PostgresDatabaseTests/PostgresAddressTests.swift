@@ -108,8 +108,45 @@ import Testing
         #expect(error?.code == .requestInvalid)
     }
 
+    @Test(
+        arguments: [
+            (
+                "connection to server at \"a\", port 5432 failed: Connection refused\n\tIs the server running?\n"
+                    + "connection to server at \"b\", port 5432 failed: session is read-only\n", .readOnly, true
+            ),
+            (
+                "connection to server at \"a\", port 5432 failed: FATAL:  database \"push\" does not exist\n",
+                .noDatabase, false
+            ),
+            ("connection to server at \"a\", port 5432 failed: FATAL:  role \"me\" does not exist\n", .noRole, false),
+            ("connection to server at \"a\", port 5432 failed: SSL SYSCALL error: EOF detected\n", .other, true),
+            (
+                "connection to server at \"a\", port 5432 failed: SSL error: certificate verify failed\n", .certificate,
+                false
+            ),
+            (
+                "connection to server at \"a\" failed: FATAL:  no pg_hba.conf entry for host, SSL off\n", .notAllowed,
+                false
+            ),
+            ("connection to server at \"a\" failed: FATAL:  sorry, too many connections already\n", .full, true),
+            ("connection to server at \"a\" failed: FATAL:  le système de bases de données se lance\n", .other, true),
+        ] as [(String, ConnectFailure.Reason, Bool)])
+    func `The text of a failed connection tells the reason`(
+        _ text: String, _ reason: ConnectFailure.Reason, _ isRetryable: Bool
+    ) {
+        let failure = ConnectFailure(text)
+        #expect(failure.reason == reason && failure.isRetryable == isRetryable)
+        #expect(!failure.text.contains("\\u{") && !failure.text.hasSuffix(";"))
+    }
+
+    @Test func `A text of the server is kept without its DETAIL`() {
+        let text = "connection to server at \"a\" failed: FATAL:  no\nDETAIL:  secret\nsecret\nHINT:  secret\n"
+        let two = ConnectFailure(text + "connection to server at \"b\" failed: Connection refused\n").text
+        #expect(!two.contains("secret") && two.contains("at \"b\""))
+    }
+
     @Test func `The lock of a schema never changes`() throws {
-        #expect(try PostgresSchema("attachprep").lockKey == PostgresSchema("attachprep").lockKey)
+        #expect(try PostgresSchema("attachprep").lockKey == -784_613_075_091_069_254)
         #expect(try PostgresSchema("a").lockKey != PostgresSchema("b").lockKey)
         #expect(try PostgresSchema("Attach_2").name == "Attach_2")
     }
