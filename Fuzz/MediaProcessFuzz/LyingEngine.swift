@@ -70,7 +70,9 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
             return answer
         } catch let processError as MediaProcessError {
             if processError == .deadlineExceeded, let written = exchange.written { return .rendered(written) }
-            throw ProcessEndingDiagnosis.error(processError, .killed(signal: SIGKILL), isReady: mediaProcess.isReady)
+            throw ProcessEndingDiagnosis.error(
+                processError, .killed(signal: SIGKILL), isReady: mediaProcess.isReady,
+                allowance: mediaProcess.allowance)
         }
     }
 

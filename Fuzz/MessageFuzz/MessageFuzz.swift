@@ -42,9 +42,18 @@ import RichPush
             switch content {
             case .answer(.inspected(let media, _)): plan(media)
             case .progress(let rendered), .answer(.rendered(let rendered)): publish(rendered)
+            case .work(let report): allow(report, for: pendingCall)
             case .answer, .failure, .ready: break
             }
         }
+    }
+
+    /// No report takes processor time back, or allows an endless time.
+    private static func allow(_ report: WorkReport, for pendingCall: PendingMediaCall) {
+        var allowance = ProcessorAllowance(pendingCall.call, bytes: pendingCall.sourceBytes)
+        let before = allowance.seconds
+        allowance.record(report)
+        Invariant.hold(before <= allowance.seconds && allowance.seconds.isFinite, "a report allows more, and not all")
     }
 
     /// A pending call of each kind; the outputs of the render have 100 bytes.

@@ -192,7 +192,8 @@ enum BatchList {
     ///
     /// - Throws: `ValidationError` if the file cannot be read, or is media itself.
     static func read(_ path: String) throws -> [BatchLine] {
-        let bytes = try InputFile(path: path, name: "list", remedy: "a file of sources or JSON Lines").bytes()
+        let bytes = try InputFile(path: path, name: "list", remedy: "a file of sources or JSON Lines")
+            .bytes(lineBytesMax: Limits.batchLineBytesMax)
         // A movie given by mistake would be thousands of sources that do not exist.
         if bytes.contains(0) {
             throw ValidationError("The list \(path) is not text; to prepare the file itself, use attachprep prepare.")
@@ -286,4 +287,10 @@ enum SourceName {
         let path = RedactedURL.redact(source).prefix { $0 != "?" && $0 != "#" }
         return path.split(separator: "/").last.map(String.init) ?? source
     }
+}
+
+extension Limits {
+    /// Bytes of a line of a list at which reading ends: a line may have 64 KB, and beside a longer one, up to this, the
+    /// other lines are prepared.
+    static let batchLineBytesMax = 10_000_000
 }

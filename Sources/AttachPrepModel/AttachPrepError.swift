@@ -97,6 +97,8 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
     case mediaTooManyFrames = "media.too_many_frames"
     /// Longer than what is decoded.
     case mediaTooLong = "media.too_long"
+    /// Decoding took more processor time than a file of its size may take.
+    case mediaTooComplex = "media.too_complex"
     /// The file ended its media process twice; `attachprep quarantine lift` allows it again.
     case mediaQuarantined = "media.quarantined"
     /// The media process crashed on this file.
@@ -195,6 +197,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
         case .mediaTooManyPixels: Row(422)
         case .mediaTooManyFrames: Row(422)
         case .mediaTooLong: Row(422)
+        case .mediaTooComplex: Row(422)
         case .mediaQuarantined: Row(422)
         case .mediaDecoderCrashed: Row(500, retryable: true)
         case .limitExceeded: Row(422, apple: 102)

@@ -5,7 +5,8 @@ internal import SafeArithmetic
 /// Decodes JSON from outside, after a check of its bytes.
 ///
 /// `JSONDecoder` builds a tree of the whole text and compares keys as `String`s. So nesting, the number of values, the
-/// length of numbers and runs of combining marks are limited before, in one pass over the bytes.
+/// length of numbers and runs of combining marks are limited before, in one pass over the bytes. Of a key that occurs
+/// twice in one object it takes one of both, and other parsers take the other: such a text is refused, as in payloads.
 package enum ForeignJSON {
     /// - Throws: What `JSONDecoder` throws, and `DecodingError` for a text over a limit.
     package static func decode<Value: Decodable>(
@@ -17,12 +18,27 @@ package enum ForeignJSON {
         return try decoder.decode(Value.self, from: Data(bytes))
     }
 
-    /// - Throws: `DecodingError` for a text over a limit. Invalid JSON is left to the decoder.
+    /// - Throws: `DecodingError` for a text over a limit or with a key that occurs twice in one object. Invalid JSON is
+    ///   left to the decoder.
     package static func check(_ bytes: [UInt8], valuesMax: Int = Limits.jsonValuesMax) throws {
         var shape = JSONShape(bytes: bytes, valuesMax: valuesMax)
         guard let problem = shape.problem else { return }
-        throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The JSON \(problem)."))
+        throw DecodingError.dataCorrupted(
+            .init(
+                codingPath: [], debugDescription: "The JSON \(problem).",
+                underlyingError: ForeignJSONError(problem: problem)))
     }
+
+    /// What `check` found, as the predicate of a sentence: `is nested more than 80 levels deep`. Nil for other errors.
+    package static func problem(_ error: any Error) -> String? {
+        guard case .dataCorrupted(let context) = error as? DecodingError else { return nil }
+        return (context.underlyingError as? ForeignJSONError)?.problem
+    }
+}
+
+/// A JSON text over a limit or with a key that occurs twice.
+private struct ForeignJSONError: Error {
+    let problem: String
 }
 
 /// Measures a JSON text without building a tree; linear in its bytes.
@@ -30,8 +46,10 @@ private struct JSONShape {
     let bytes: [UInt8]
     private let valuesMax: Int
     private var position = 0
-    private var depth = 0
     private var values = 0
+    /// The keys so far of each open object; nil for an array. A key becomes a `String` after its runs of combining
+    /// marks were checked.
+    private var keys: [Set<String>?] = []
 
     init(bytes: [UInt8], valuesMax: Int) { (self.bytes, self.valuesMax) = (bytes, valuesMax) }
 
@@ -49,9 +67,9 @@ private struct JSONShape {
         let byte = bytes[position]
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            depth += 1
-            if depth > Limits.jsonDepthMax { return "is nested more than \(Limits.jsonDepthMax) levels deep" }
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            keys.append(byte == UInt8(ascii: "{") ? [] : nil)
+            if keys.count > Limits.jsonDepthMax { return "is nested more than \(Limits.jsonDepthMax) levels deep" }
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): _ = keys.popLast()
         case UInt8(ascii: ","), UInt8(ascii: ":"):
             values += 1
             if values > valuesMax { return "has more than \(valuesMax) keys and values" }
@@ -81,15 +99,37 @@ private struct JSONShape {
 
     private mutating func string() -> String? {
         position += 1
+        let start = position
         var run = CombiningMarkRun()
         while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
             guard run.continues(with: scalar()) else {
                 return "has a string with more than \(CombiningMarks.runMax) combining marks on one character"
             }
         }
+        let end = min(position, bytes.count)
         position += 1
-        return nil
+        while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
+        guard position < bytes.count, bytes[position] == UInt8(ascii: ":"), let last = keys.indices.last,
+            case let key = Self.text(bytes[start..<end]), keys[last]?.insert(key).inserted == false
+        else { return nil }
+        return "has the key \(PrintableText.quoted(key)) twice in one object; parsers differ on which one counts, so "
+            + "keep one"
     }
+
+    /// The text of a string's bytes without its quotes.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        guard bytes.contains(UInt8(ascii: "\\")) else { return String(decoding: bytes, as: UTF8.self) }
+        var shape = JSONShape(bytes: Array(bytes), valuesMax: 0)
+        var scalars = String.UnicodeScalarView()
+        while shape.position < shape.bytes.count { scalars.append(shape.scalar()) }
+        return String(scalars)
+    }
+
+    /// The characters that a backslash and a letter stand for.
+    private static let escapes: [UInt8: Unicode.Scalar] = [
+        UInt8(ascii: "b"): "\u{8}", UInt8(ascii: "f"): "\u{C}", UInt8(ascii: "n"): "\n", UInt8(ascii: "r"): "\r",
+        UInt8(ascii: "t"): "\t", UInt8(ascii: "/"): "/", UInt8(ascii: "\\"): "\\", UInt8(ascii: "\""): "\"",
+    ]
 
     /// Reads the next character of a string, escaped or not; a space for anything invalid.
     private mutating func scalar() -> Unicode.Scalar {
@@ -104,7 +144,7 @@ private struct JSONShape {
     private mutating func escapedScalar() -> Unicode.Scalar {
         guard let unit = JSONEscaping.codeUnit(bytes, at: position) else {
             position += 2
-            return " "
+            return position <= bytes.count ? Self.escapes[bytes[position - 1]] ?? " " : " "
         }
         position += 6
         guard UTF16.isLeadSurrogate(unit), let trail = JSONEscaping.codeUnit(bytes, at: position),

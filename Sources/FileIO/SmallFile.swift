@@ -20,8 +20,13 @@ package enum SmallFile {
     }
 
     /// The bytes up to the end of a file or pipe, from the descriptor's offset.
-    package static func bytes(from descriptor: CInt, bytesMax: Int) throws(SmallFileError) -> [UInt8] {
+    ///
+    /// - Parameter lineBytesMax: the longest line; reading ends at once within a longer one.
+    package static func bytes(
+        from descriptor: CInt, bytesMax: Int, lineBytesMax: Int = .max
+    ) throws(SmallFileError) -> [UInt8] {
         var bytes: [UInt8] = []
+        var (line, lineStart) = (1, 0)
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             // Not `FileIO.read`: a pipe has no offsets.
@@ -32,6 +37,12 @@ package enum SmallFile {
             guard count >= 0 else { throw .unreadable(code: errno) }
             guard count > 0 else { return bytes }
             bytes += chunk.prefix(count)
+            if lineBytesMax != .max {
+                for index in chunk.indices.prefix(count) where chunk[index] == UInt8(ascii: "\n") {
+                    (line, lineStart) = (line + 1, bytes.count - count + index + 1)
+                }
+                if bytes.count - lineStart > lineBytesMax { throw .lineTooLong(number: line) }
+            }
             if bytes.count > bytesMax { throw .tooLarge }
         }
     }
@@ -77,4 +88,6 @@ package enum SmallFileError: Error, Sendable, Hashable {
     case notRegular
     /// It has more bytes than the caller allows.
     case tooLarge
+    /// A line of it has more bytes than the caller allows; lines are counted from 1.
+    case lineTooLong(number: Int)
 }

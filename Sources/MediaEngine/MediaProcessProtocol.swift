@@ -24,6 +24,8 @@ package struct MediaAnswerMessage: Codable, Sendable, Hashable {
         case ready
         /// What a render has written so far, which is used when the deadline passes.
         case progress(RenderedMedia)
+        /// What the work of the call is, for its processor time.
+        case work(WorkReport)
         case answer(MediaAnswer)
         case failure(AttachPrepError)
     }

@@ -67,6 +67,12 @@ struct MediaProcessLoop {
             let request = try MediaMessageCoding.decode(MediaCallMessage.self, from: message.bytes)
             number = request.number
             let deadline = ContinuousClock.now + .milliseconds(clamping: request.millisecondsLeft)
+            let socket = socket
+            WorkReporter.begin { report in
+                // If a report cannot be sent, sending the answer fails as well and ends the loop.
+                let message = MediaAnswerMessage(number: request.number, .work(report))
+                try? socket.send(MediaMessageCoding.encode(message))
+            }
             try intercept?(request.call, message.descriptors)
             let answer = try processor.perform(request.call, descriptors: message.descriptors, deadline: deadline) {
                 // If progress cannot be sent, sending the answer fails as well and ends the loop.

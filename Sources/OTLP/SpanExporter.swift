@@ -201,7 +201,7 @@ package final class SpanExporter: Sendable {
 }
 
 /// What a collector answers when it kept only some of the spans.
-private struct PartialSuccess: Decodable {
+struct PartialSuccess: Decodable {
     private struct Part: Decodable {
         let rejectedSpans: Count?
     }

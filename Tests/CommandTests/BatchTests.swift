@@ -62,10 +62,31 @@ import Testing
         #expect(result.errorText.contains("is not text; to prepare the file itself, use attachprep prepare."))
     }
 
+    @Test func `A line with a key that occurs twice is rejected by its number`() async throws {
+        let url = server.url("/grid.jpg")
+        let result = try await bench.batch([url, #"{"source": "\#(url)", "source": "\#(url)"}"#])
+        #expect(result.exitCode == 1)
+        let message = result.manifests.values.compactMap(\.error?.message).first ?? ""
+        #expect(message.hasPrefix("Line 2 of the list: The request has the key \"source\" twice"), "\(message)")
+    }
+
+    @Test func `A line without end from a pipe is an error as soon as it is over the limit`() async throws {
+        let script = #"yes a | tr -d '\n' | "$0" batch -"#
+        let attachprep = try bench.command([]).program
+        let result = try await RunCommand("/bin/sh", ["-c", script, attachprep], folder: bench.folder.path).run()
+        #expect(result.exitCode == 2 && result.text == "")
+        #expect(result.errorText.contains("Line 1 of the list - is over the limit of 10,000,000 bytes"))
+    }
+
     @Test(arguments: [("list", ["batch"]), ("payload", ["payload", "--check"])])
     func `A list over the limit is rejected, not read in part`(name: String, command: [String]) async throws {
         let path = try bench.folder.write([10], to: "large")
-        try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 256_000_001)
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        for offset in stride(from: UInt64(5_000_000), to: 256_000_000, by: 5_000_000) {
+            try file.seek(toOffset: offset)
+            try file.write(contentsOf: [10])
+        }
+        try file.truncate(atOffset: 256_000_001)
         let result = try await bench.command(command + [path]).run()
         #expect(result.exitCode == 2 && result.text == "")
         #expect(result.errorText.contains("The \(name) \(path) is over the limit of 256,000,000 bytes; split it"))

@@ -78,10 +78,45 @@ import Testing
         let source = try bench.folder.write(Array(drawing.utf8), to: "noise.svg")
         let start = ContinuousClock.now
         let first = try #require(try await prepare(source, with: nil).first)
-        bench.expect(first, rejectedAs: "media.decoder_crashed")
+        bench.expect(first, rejectedAs: "media.too_complex")
         #expect(start.duration(to: .now) < .seconds(15))
         #expect(try await prepare(source, with: nil).first?.error?.code == "media.quarantined")
         #expect(try await rows().first?.strikes == 2)
+    }
+
+    @Test func `A drawing that takes longer than a short budget is no strike`() async throws {
+        let noise = "<filter id='f'><feTurbulence baseFrequency='0.5' numOctaves='900000'/></filter>"
+        let drawing =
+            "<svg xmlns='http://www.w3.org/2000/svg' width='900' height='900'>\(noise)"
+            + "<rect width='900' height='900' filter='url(#f)'/></svg>"
+        let source = try bench.folder.write(Array(drawing.utf8), to: "noise.svg")
+        for _ in 0..<2 {
+            let result = try await bench.command(bench.arguments("prepare", ["--budget", "700ms", source])).run()
+            bench.expect(try PrintedManifest(line: try #require(result.lines.first)), rejectedAs: "deadline.exceeded")
+        }
+        #expect(try await rows().isEmpty)
+    }
+
+    @Test func `A transport stream of 80,000 programs takes the processor time of its bytes, and is a strike`()
+        async throws
+    {
+        let source = try bench.folder.write(ProgramTable.transportStream(programs: 80_000), to: "programs.ts")
+        let result = try await bench.command(bench.arguments("prepare", ["--budget", "120s", source])).run()
+        bench.expect(try PrintedManifest(line: try #require(result.lines.first)), rejectedAs: "media.too_complex")
+        let row = try #require(try await rows().first)
+        #expect(row.strikes == 1 && row.ending.hasPrefix("signal 24"))
+    }
+
+    @Test(arguments: ["one-color.jp2", "one-color.jxl"])
+    func `An image of one color and 10,900 or 7,000 pixels a side in a few bytes stays within its processor time`(
+        file: String
+    ) async throws {
+        let source =
+            file.hasSuffix("jp2")
+            ? try bench.folder.write(OneColor.jpeg2000, to: file) : try await OneColor.jpegXL(in: bench.folder)
+        let result = try await bench.command(bench.arguments("prepare", ["--budget", "120s", source])).run()
+        let manifest = try PrintedManifest(line: try #require(result.lines.first))
+        #expect(manifest.error == nil && manifest.outcome == "converted")
     }
 
     @Test func `A crash during identification of the first bytes counts as a strike`() async throws {

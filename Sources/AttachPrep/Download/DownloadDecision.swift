@@ -170,6 +170,8 @@ extension TransferError {
         var total: Int?
         /// The status of a proxy's response to CONNECT.
         var proxyStatus: Int?
+        /// The last header that was received completely; nil without one.
+        var lastHeader: String?
     }
 
     /// - Returns: Nil when the transfer completed.
@@ -213,7 +215,8 @@ extension TransferError {
         case .weirdServerReply, .unsupportedProtocol, .badFunctionArgument:
             self.init(error: .notHTTP(host, detail), remedy: .none)
         case .badContentEncoding: self.init(error: .rejectedTransferCoding(host), remedy: .none)
-        case .outOfMemory where !facts.hasHead, .tooLarge: self.init(error: .headersTooLarge(host), remedy: .none)
+        case .outOfMemory where !facts.hasHead, .tooLarge:
+            self.init(error: .headerLineTooLong(host, after: facts.lastHeader), remedy: .none)
         case _ where code.isTLS: self.init(error: .tlsFailed(host, detail), remedy: .none)
         default: self.init(error: .internalFailure(detail), remedy: .none)
         }

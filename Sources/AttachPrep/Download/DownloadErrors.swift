@@ -63,6 +63,16 @@ extension AttachPrepError {
                 + "of headers\(name.map { ", the longest in \($0)" } ?? ""); send fewer or use another server.")
     }
 
+    /// libcurl passes on only complete lines, so the name of the header that is too long is not known.
+    ///
+    /// - Parameter name: The header before it; nil where it is the first line.
+    static func headerLineTooLong(_ host: String, after name: String?) -> AttachPrepError {
+        AttachPrepError(
+            .downloadTooLarge,
+            "\(host) sent a header line of more than \(Limits.headerBytesMax.grouped) bytes, "
+                + "\(name.map { "the one after \($0)" } ?? "the first one"); send less or use another server.")
+    }
+
     static func decompressionRatioExceeded(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTooLarge,

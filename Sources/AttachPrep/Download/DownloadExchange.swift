@@ -23,6 +23,8 @@ final class DownloadExchange: TransferObserver {
         var verdict: ResponseVerdict?
         /// The first error with which a callback aborted the transfer.
         var abortError: AttachPrepError?
+        /// The last header that was received completely; nil without one.
+        var lastHeader: String?
         /// Whether the body does not match its `Content-Encoding`.
         var isUndecodable = false
         /// Whether the compressed stream is incomplete.
@@ -63,6 +65,7 @@ final class DownloadExchange: TransferObserver {
     var received: Received {
         state.withLock { state in
             var received = state.received
+            received.lastHeader = state.parser.lastName
             received.isCompressedStreamTruncated = state.decoder?.isComplete == false
             return received
         }

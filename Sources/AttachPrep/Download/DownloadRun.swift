@@ -86,8 +86,7 @@ struct DownloadRun {
         record(received, report, requestedAt)
         let facts = TransferError.Facts(
             host: hop.host, limits: downloader.timeouts, hasHead: received.head != nil, bytes: body.bytes,
-            total: body.total,
-            proxyStatus: report.proxyStatus)
+            total: body.total, proxyStatus: report.proxyStatus, lastHeader: received.lastHeader)
         let step = explained(DownloadDecision(after: report.ending, received, facts), received)
         return try await apply(step, retryAfter: report.retryAfter)
     }

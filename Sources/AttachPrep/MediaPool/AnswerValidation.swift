@@ -15,6 +15,9 @@ struct AnswerValidation {
         switch (content, pendingCall.call) {
         case (.ready, _): return .ready
         case (.progress(let media), .render(let request)): return .progress(try validated(media, of: request))
+        case (.work(let report), _):
+            try validate(report)
+            return content
         case (.failure(let error), _): return .failure(try validated(error))
         case (.answer(.identified(let media)), .identify):
             return .answer(.identified(media.bounded))
@@ -26,6 +29,11 @@ struct AnswerValidation {
             return .answer(.described(try validated(description)))
         case (.progress, _), (.answer, _): throw MediaProcessError.invalidAnswer("the answer does not match the call")
         }
+    }
+
+    private func validate(_ report: WorkReport) throws {
+        guard case .declared(let pixels, let frames) = report else { return }
+        try Self.expect(.count, pixels, frames)
     }
 
     // MARK: Errors

@@ -17,6 +17,9 @@ final class MediaProcess {
     private(set) var isReady = false
     /// The deadline of the current call, or of the start.
     private var deadline: ContinuousClock.Instant
+    /// What the current or the last call may take, and the processor time used before it; nil before the first one.
+    private(set) var allowance: ProcessorAllowance?
+    private var usedBefore = 0.0
 
     /// The whole environment of a media process: one malloc arena, because each keeps freed memory (with two, a batch
     /// of mixed files needs an eighth more in all), a time zone that needs no file, and no backtraces, because writing
@@ -30,7 +33,7 @@ final class MediaProcess {
         self.usage = usage
         self.socket = socket
         deadline = started + .seconds(clamping: Limits.mediaProcessStartSecondsMax)
-        updateProcessorLimit()
+        limitProcessor(to: timeLeft)
     }
 
     /// Starts a media process without waiting for it; messages sent meanwhile are buffered in its socket.
@@ -57,11 +60,13 @@ final class MediaProcess {
     /// Whether a message or the end of the process is pending.
     var isReadable: Bool { (try? socket.isReadable()) ?? true }
 
-    /// Sends a call and raises the processor time limit up to the call's deadline.
+    /// Sends a call, and limits its processor time by the bytes of its file.
     func send(_ pendingCall: PendingMediaCall) throws {
         calls += 1
         deadline = pendingCall.deadline
-        updateProcessorLimit(secondsMax: pendingCall.call.isDrawing ? Limits.svgProcessorSecondsMax : nil)
+        allowance = ProcessorAllowance(pendingCall.call, bytes: pendingCall.sourceBytes)
+        usedBefore = usage.processorSeconds ?? 0
+        limitProcessor()
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds)
         let message = MediaCallMessage(number: calls, call: pendingCall.call, millisecondsLeft: Int(clamping: left))
         try socket.send(MediaMessageCoding.encode(message), descriptors: pendingCall.descriptors, waits: false)
@@ -97,10 +102,16 @@ final class MediaProcess {
         return message.content
     }
 
+    /// Limits the processor time of the current call by what it reports of its file.
+    func record(_ report: WorkReport) {
+        allowance?.record(report)
+        limitProcessor()
+    }
+
     /// Lowers the processor time limit to what an idle process needs.
     func markIdle() {
         deadline = .now
-        updateProcessorLimit()
+        limitProcessor(to: timeLeft)
     }
 
     /// Kills the process and returns how it ended.
@@ -112,12 +123,19 @@ final class MediaProcess {
     /// All cores may work on one file, so the processor time limit is multiplied by their number.
     private static let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
 
-    /// - Parameter secondsMax: The most that the call may take; nil for what the deadline allows.
-    private func updateProcessorLimit(secondsMax: Double? = nil) {
-        guard let used = usage.processorSeconds else { return }
+    /// The processor time used now, and what all cores can use until the deadline.
+    private var timeLeft: Double {
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds / 1000)
-        let allowed = left * Self.cores + Limits.mediaProcessSlackProcessorSeconds
-        let limit = used + min(allowed, secondsMax ?? allowed)
+        return (usage.processorSeconds ?? 0) + left * Self.cores + Limits.mediaProcessSlackProcessorSeconds
+    }
+
+    private func limitProcessor() {
+        guard let allowance else { return }
+        limitProcessor(to: allowance.isEncoding ? timeLeft : usedBefore + allowance.seconds)
+    }
+
+    /// - Parameter limit: Seconds since the start of the process.
+    private func limitProcessor(to limit: Double) {
         // Setting a limit fails only after the process has ended, which the next receive reports.
         try? ProcessLimits.limitProcessorTime(seconds: Int(clamping: limit.rounded(.up)), of: process)
     }
@@ -207,9 +225,6 @@ extension Limits {
     /// And when its resident memory after a call exceeds this: with the largest image on top (670 MB including 54 MB of
     /// libraries) it would exceed `mediaProcessMemoryBytesMax`, and that file would get a strike.
     package static let mediaProcessIdleMemoryBytesMax = 250_000_000
-    /// Processor seconds of a call that draws an SVG, beside the part of a second by which limits are rounded up: real
-    /// drawings take a few hundredths, and neither bytes nor pixels bound the work.
-    static let svgProcessorSecondsMax = 2.0
     /// CPU seconds beyond the time left: CPU limits are whole seconds, and a busy machine is late.
     static let mediaProcessSlackProcessorSeconds = 2.0
     /// A media process that has not answered the first call by then is considered broken.

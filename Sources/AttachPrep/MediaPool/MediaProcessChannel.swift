@@ -136,7 +136,8 @@ final class MediaProcessChannel {
             if isCancelled { throw AttachPrepError.cancelled }
             // What a render had written before its deadline is used.
             if processError == .deadlineExceeded, let written = exchange.written { return .rendered(written) }
-            let error = ProcessEndingDiagnosis.error(processError, ending, isReady: mediaProcess.isReady)
+            let error = ProcessEndingDiagnosis.error(
+                processError, ending, isReady: mediaProcess.isReady, allowance: mediaProcess.allowance)
             throw processError == .connectionClosed && !mediaProcess.isReady ? StartupError(error: error) : error
         }
     }
@@ -189,6 +190,7 @@ struct MediaCallExchange {
             switch try AnswerValidation(pendingCall: pendingCall).validated(content) {
             case .ready: throw MediaProcessError.invalidAnswer("a second ready message")
             case .progress(let media): written = media
+            case .work(let report): mediaProcess.record(report)
             case .answer(let answer): return answer
             case .failure(let error): throw error
             }
@@ -245,6 +247,14 @@ final class PendingMediaCall: Sendable {
         self.call = call
         self.descriptors = descriptors
         self.deadline = deadline
+    }
+
+    /// The bytes of its file; of one that is downloading, those that are expected, where that is known.
+    var sourceBytes: Int {
+        if case .inspect(let request) = call, let bytes = request.downloadingBytes { return bytes }
+        var status = stat()
+        guard let source = descriptors.first, unsafe fstat(source, &status) == 0 else { return 0 }
+        return status.st_size
     }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -325,8 +335,8 @@ extension Limits {
     /// images at their limits (120 megapixels with alpha, 108-megapixel JPEG, TIFF and WebP, 48-megapixel HEIC of 10
     /// bits); a third of that is added for fragmentation.
     package static let mediaProcessMemoryBytesMax = 900_000_000
-    /// Messages of one call: its answer, and one for each of the few stages of a render.
-    static let mediaProcessMessagesMax = 16
+    /// Messages of one call: its answer, one for each of the few stages of a render, and up to nine about its work.
+    static let mediaProcessMessagesMax = 24
     /// Characters of an error message from a media process; regular ones have under 200.
     static let mediaProcessSentenceCharactersMax = 500
     /// From closing its socket to the end of the process, which needs some time to free its memory.

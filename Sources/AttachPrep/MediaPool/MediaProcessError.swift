@@ -3,6 +3,7 @@ import Glibc
 import Linux
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// Why a media process is ended during a call.
 enum MediaProcessError: Error, Hashable {
@@ -20,32 +21,48 @@ enum MediaProcessError: Error, Hashable {
 
 /// Maps the end of a media process to the error of its call. Pure.
 ///
-/// `media.decoder_crashed` blames the file and adds a strike against it; an end caused from outside is `internal`.
+/// `media.decoder_crashed` and `media.too_complex` blame the file and add a strike against it; an end caused from
+/// outside is `internal`, and at a deadline nobody is blamed.
 enum ProcessEndingDiagnosis {
-    /// - Parameter isReady: Whether it had loaded its libraries; before that it had not received the file.
-    static func error(_ error: MediaProcessError, _ ending: ChildProcess.Ending, isReady: Bool) -> AttachPrepError {
+    /// - Parameters:
+    ///   - isReady: Whether it had loaded its libraries; before that it had not received the file.
+    ///   - allowance: The processor time that the call was allowed.
+    static func error(
+        _ error: MediaProcessError, _ ending: ChildProcess.Ending, isReady: Bool, allowance: ProcessorAllowance?
+    ) -> AttachPrepError {
         switch error {
         case .deadlineExceeded: .deadlinePassed(at: "media work")
         case .memoryLimitExceeded(let bytes): memoryLimitExceeded(bytes)
         case .invalidAnswer(let what): crash("invalid answer: \(what)")
         case .unreachable(let what):
             AttachPrepError(.internal, "The media process could not be reached; try again.", detail: what)
-        case .connectionClosed: isReady ? terminated(ending) : startupError(ending)
+        case .connectionClosed: isReady ? terminated(ending, allowance) : startupError(ending)
         }
     }
 
-    private static func terminated(_ ending: ChildProcess.Ending) -> AttachPrepError {
+    private static func terminated(
+        _ ending: ChildProcess.Ending, _ allowance: ProcessorAllowance?
+    ) -> AttachPrepError {
         switch ending {
-        case .killed(SIGXCPU):
-            AttachPrepError(
-                .mediaDecoderCrashed,
-                "The decoder used more processor time on this file than is allowed; send a simpler file.",
-                detail: ending.sentence)
+        // While it encodes, it may use what all cores can give until its deadline.
+        case .killed(SIGXCPU) where allowance?.isEncoding == true: .deadlinePassed(at: "media work")
+        case .killed(SIGXCPU): processorLimitExceeded(ending, allowance)
         // Decoders do not raise these signals, so they were sent from outside.
         case .killed(SIGTERM), .killed(SIGINT), .killed(SIGHUP), .killed(SIGQUIT):
             AttachPrepError(.internal, "The media process was ended from outside; try again.", detail: ending.sentence)
         case .killed, .exited: crash(ending.sentence)
         }
+    }
+
+    private static func processorLimitExceeded(
+        _ ending: ChildProcess.Ending, _ allowance: ProcessorAllowance?
+    ) -> AttachPrepError {
+        let seconds = (allowance?.seconds ?? Limits.callProcessorSecondsMin).rounded(.up)
+        return AttachPrepError(
+            .mediaTooComplex,
+            "Decoding took more than the \(Int(clamping: seconds)) s of processor time that a file of this size may "
+                + "take; send a simpler file.",
+            detail: ending.sentence)
     }
 
     private static func memoryLimitExceeded(_ bytes: Int) -> AttachPrepError {

@@ -120,6 +120,8 @@ struct ResponseHeadParser: Sendable {
     /// The name of the header with the longest line so far, for messages; nil without a usable one.
     private(set) var longestName: String?
     private var longestBytes = 0
+    /// The name of the last header so far, for messages; nil without a usable one.
+    private(set) var lastName: String?
     private var incoming: ResponseHead?
     private var isComplete = false
 
@@ -130,9 +132,9 @@ struct ResponseHeadParser: Sendable {
         // Bounded: the transfer ends at `Limits.headerBytesMax`.
         bytes += line.count
         lines += 1
-        if line.count > longestBytes, let name = unsafe Self.name(line) {
-            (longestName, longestBytes) = (name, line.count)
-        }
+        let name = unsafe Self.name(line)
+        if let name, line.count > longestBytes { (longestName, longestBytes) = (name, line.count) }
+        lastName = name ?? lastName
         guard !isComplete else { return nil }
         let text = unsafe Self.text(line)
         guard incoming != nil else {

@@ -47,7 +47,7 @@ struct PreparationPipeline: Sendable {
     /// Stores the source in the staging folder and identifies it; work on it may begin before its last byte.
     private func fetch(
         into staging: StagingFolder, _ record: inout PreparationRecord
-    ) async throws -> (source: FetchedSource, early: EarlyProcessing?) {
+    ) async throws -> FetchResult {
         let deadline = record.clock.deadline
         let file = try SourceFile(in: staging)
         let early = earlyProcessing(of: file, staging, until: deadline)
@@ -58,7 +58,7 @@ struct PreparationPipeline: Sendable {
         do {
             let source = try await withDeadline(deadline, stage: "fetching") { try await step.run() }
             record.fetched(source)
-            return (source, early)
+            return FetchResult(source: source, early: early)
         } catch {
             await early?.abandon()
             record.fetchFailed(error, milliseconds: began.duration(to: .now).milliseconds)
@@ -79,10 +79,9 @@ struct PreparationPipeline: Sendable {
 
     /// Finds out what the source is. Of a still, only the header is read, since the render decodes all data anyway.
     private func inspect(
-        _ fetched: (source: FetchedSource, early: EarlyProcessing?), in staging: StagingFolder,
-        _ record: inout PreparationRecord
+        _ fetched: FetchResult, in staging: StagingFolder, _ record: inout PreparationRecord
     ) async throws -> InspectedSource {
-        let (source, early) = fetched
+        let (source, early) = (fetched.source, fetched.early)
         let query = InspectStep.query(format: source.identified.format, bytes: source.bytes, for: request)
         let (media, thumbnail): (InspectedMedia, EarlyThumbnail?)
         if let done = await early?.inspection(for: query) {
@@ -136,7 +135,7 @@ struct PreparationPipeline: Sendable {
         if plan.images == nil, plan.conversion == nil { return Renditions(delivering: plan.passedType) }
         // An existing thumbnail needs no media slot.
         let isAlreadyRendered = plan.conversion == nil && inspected.thumbnail?.matches(plan.images) == true
-        let sequence = sequence(plan, inspected.source, staging, inspected.thumbnail)
+        let sequence = sequence(plan, inspected.source, inspected.media, staging, inspected.thumbnail)
         return try await work(on: inspected.source, .render, in: isAlreadyRendered ? nil : .render, &record, sequence)
     }
 
@@ -166,7 +165,7 @@ struct PreparationPipeline: Sendable {
         let plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
         if let error = plan.error { throw error }
         let renditions = try await work(
-            on: source, .render, in: .render, &record, sequence(plan, source, staging, nil))
+            on: source, .render, in: .render, &record, sequence(plan, source, media, staging, nil))
         return RenderedSource(source: source, media: media, plan: plan, renditions: renditions)
     }
 
@@ -211,16 +210,24 @@ struct PreparationPipeline: Sendable {
     }
 
     private func sequence(
-        _ plan: PreparationPlan, _ source: FetchedSource, _ staging: StagingFolder, _ early: EarlyThumbnail?
+        _ plan: PreparationPlan, _ source: FetchedSource, _ media: InspectedMedia, _ staging: StagingFolder,
+        _ early: EarlyThumbnail?
     ) -> MediaWork<Renditions> {
         let reserve = dependencies.target.reserveSeconds(ofBudget: request.budgetSeconds)
         return { [dependencies] engine, clock in
             try await RenderSequence(
-                plan: plan, source: source, engine: engine, blocking: dependencies.blocking, staging: staging,
-                deadline: clock.deadline - .seconds(clamping: reserve), early: early
+                plan: plan, source: source, media: media, engine: engine, blocking: dependencies.blocking,
+                staging: staging, deadline: clock.deadline - .seconds(clamping: reserve), early: early
             ).run()
         }
     }
+}
+
+/// A source that was fetched.
+struct FetchResult: Sendable {
+    let source: FetchedSource
+    /// The work on it that began while it arrived; nil for a file.
+    let early: EarlyProcessing?
 }
 
 /// A source whose content is known.

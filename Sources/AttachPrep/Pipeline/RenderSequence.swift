@@ -1,6 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// The render step: makes all renditions, or fewer when the time budget runs short.
 ///
@@ -9,6 +10,7 @@ import RichPush
 struct RenderSequence: Sendable {
     private(set) var plan: PreparationPlan
     let source: FetchedSource
+    let media: InspectedMedia
     let engine: any MediaEngine
     let blocking: BlockingThread
     let staging: StagingFolder
@@ -157,7 +159,8 @@ struct RenderSequence: Sendable {
         for output in request.outputs { try staging.remove(RenderStep.workingName(output)) }
         let now = ContinuousClock.now
         guard now < deadline else { throw AttachPrepError.deadlinePassed(at: "rendering") }
-        let timeLeft = now.duration(to: deadline) * share
+        let secondsMax = EncodingTime.secondsMax(request, media: media, bytes: source.bytes)
+        let timeLeft = min(now.duration(to: deadline) * share, .seconds(clamping: secondsMax ?? .infinity))
         let step = RenderStep(
             request: request, source: source.descriptor, engine: engine, blocking: blocking, staging: staging,
             deadline: now.advanced(by: timeLeft))

@@ -5,7 +5,7 @@ import MediaEngine
 import RichPush
 import Synchronization
 
-/// Rejects content that has ended its media process twice.
+/// Rejects content that has ended its media process twice: by a crash, or by exceeding its memory or processor time.
 ///
 /// Entries are kept in the state folder, shared with other processes; without a writable one, in memory.
 public final class Quarantine: Sendable {
@@ -92,8 +92,8 @@ public final class Quarantine: Sendable {
         let what = entry.subject == .content ? "This file" : "A file with these first bytes"
         return AttachPrepError(
             .mediaQuarantined,
-            "\(what) is blocked after \(Limits.quarantineStrikes) decoder crashes; to try it again, run "
-                + "attachprep quarantine lift \(entry.digest.prefix(shownDigits)).",
+            "\(what) is blocked, because decoding it crashed or took too much \(Limits.quarantineStrikes) times; to try "
+                + "it again, run attachprep quarantine lift \(entry.digest.prefix(shownDigits)).",
             detail: entry.strikes.last?.ending)
     }
 
@@ -230,7 +230,7 @@ struct QuarantiningEngine: MediaEngine {
         try quarantine.check(digest)
         do {
             return try await engine.perform(call, descriptors: descriptors, deadline: deadline)
-        } catch let error as AttachPrepError where error.code == .mediaDecoderCrashed {
+        } catch let error as AttachPrepError where [.mediaDecoderCrashed, .mediaTooComplex].contains(error.code) {
             throw quarantine.record(error, subject(), source: source)
         }
     }

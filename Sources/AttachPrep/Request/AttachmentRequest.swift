@@ -203,6 +203,7 @@ extension AttachmentRequest {
     }
 
     private static func sentence(_ error: DecodingError) -> String {
+        if let problem = ForeignJSON.problem(error) { return "The request \(problem)." }
         let path = { (context: DecodingError.Context) in
             context.codingPath.map(\.stringValue).joined(separator: ".")
         }

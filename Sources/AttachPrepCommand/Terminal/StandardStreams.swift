@@ -170,13 +170,17 @@ struct InputFile {
 
     /// The content.
     ///
-    /// - Throws: `ValidationError` if it cannot be read or is too large.
-    func bytes() throws -> [UInt8] {
+    /// - Throws: `ValidationError` if it cannot be read, is too large, or has a line that is.
+    func bytes(lineBytesMax: Int = .max) throws -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw ValidationError("Cannot open the \(name) \(path); check its path.") }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         do {
-            return try SmallFile.bytes(from: descriptor, bytesMax: Limits.inputFileBytesMax)
+            return try SmallFile.bytes(from: descriptor, bytesMax: Limits.inputFileBytesMax, lineBytesMax: lineBytesMax)
+        } catch .lineTooLong(let number) {
+            throw ValidationError(
+                "Line \(number) of the \(name) \(path) is over the limit of \(lineBytesMax.grouped) bytes; give "
+                    + "\(remedy).")
         } catch .tooLarge {
             throw ValidationError(
                 "The \(name) \(path) is over the limit of \(Limits.inputFileBytesMax.grouped) bytes; split it, or give "

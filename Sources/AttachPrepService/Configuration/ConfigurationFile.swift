@@ -78,7 +78,9 @@ struct ConfigurationFile: Sendable {
         case .duplicatedKeysInMapping(let keys, let context):
             let listed = keys.sorted().map { "\"\($0.prefix(80))\"" }.joined(separator: ", ").escapingControls
             return AttachPrepError(
-                .requestInvalid, "\(path):\(context.mark.line): Duplicate key: \(listed); remove one of them.")
+                .requestInvalid,
+                "\(path):\(context.mark.line): The file has the key \(listed) twice in one object; parsers differ on "
+                    + "which one counts, so keep one.")
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
             return AttachPrepError(
@@ -168,7 +170,7 @@ extension ConfigurationFile {
 
     private static func reason(_ error: SmallFileError) -> String {
         switch error {
-        case .tooLarge: "is larger than \(Limits.configurationFileBytesMax) bytes; shorten it"
+        case .tooLarge, .lineTooLong: "is larger than \(Limits.configurationFileBytesMax) bytes; shorten it"
         case .notRegular: "is not a regular file; name one"
         case .unreadable(ENOENT), .unreadable(ENOTDIR): "does not exist; correct its path"
         case .unreadable(EACCES): "is not readable by this user; correct its permissions"

@@ -35,9 +35,13 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// Succeeds when the socket has accepted the body part written last.
     private var lastPart: EventLoopFuture<Void>?
 
-    init(rules: ConnectionRules, connections: ConnectionRegistry) {
+    /// Reads the bytes before the decoder; nil without one.
+    private let declaredLength: DeclaredLengthReader?
+
+    init(rules: ConnectionRules, connections: ConnectionRegistry, declaredLength: DeclaredLengthReader? = nil) {
         self.rules = rules
         self.connections = connections
+        self.declaredLength = declaredLength
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -98,7 +102,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is HTTPParserError, !isClosing else { return context.fireErrorCaught(error) }
-        pendingProblem = Problem.unreadable(error)
+        pendingProblem =
+            declaredLength?.exceedsInteger == true
+            ? Problem(BoundedRequestBody.tooLarge(Limits.sourceBytesMax)) : Problem.unreadable(error)
         if exchanges.isBodyOpen {
             // The request's handler receives the error; its response is the last one.
             context.fireErrorCaught(error)

@@ -28,13 +28,16 @@ struct ServiceChannel: HTTPChannelHandler {
             limits.maxHeaderFieldSize = Limits.requestHeaderBytesMax
             limits.maxHeaderListSize = Limits.requestHeaderBytesMax
             let handlers = channel.pipeline.syncOperations
+            let declaredLength = DeclaredLengthReader()
+            try handlers.addHandler(declaredLength)
             try handlers.addHandler(
                 ByteToMessageHandler(
                     HTTPRequestDecoder(
                         leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop,
                         limitConfiguration: limits)))
             try handlers.addHandler(HTTPResponseEncoder())
-            try handlers.addHandler(ConnectionGuard(rules: rules, connections: connections))
+            try handlers.addHandler(
+                ConnectionGuard(rules: rules, connections: connections, declaredLength: declaredLength))
             try handlers.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))

@@ -119,6 +119,7 @@ extension ErrorCode {
         case .mediaTooManyPixels: "Too many pixels"
         case .mediaTooManyFrames: "Too many frames"
         case .mediaTooLong: "Duration too long"
+        case .mediaTooComplex: "Media too complex"
         case .mediaQuarantined: "Source in quarantine"
         case .mediaDecoderCrashed: "Decoder crashed"
         case .optionsInvalidClippingRect: "Invalid clipping rectangle"

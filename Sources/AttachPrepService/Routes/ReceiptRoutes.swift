@@ -137,8 +137,8 @@ enum ReceiptBody {
     }
 
     private static func rejection(_ error: any Error) -> AttachPrepError {
-        AttachPrepError(
-            .requestInvalid, "The JSON is not a valid receipt; see /openapi.json.", detail: "\(error)")
+        let problem = ForeignJSON.problem(error) ?? "is not a valid receipt; see /openapi.json"
+        return AttachPrepError(.requestInvalid, "The JSON \(problem).", detail: "\(error)")
     }
 }
 

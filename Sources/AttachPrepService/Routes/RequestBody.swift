@@ -94,9 +94,8 @@ enum JSONBody {
             }
             return try ForeignJSON.decode(Body.self, from: bytes)
         } catch let error as DecodingError {
-            throw AttachPrepError(
-                .requestInvalid, "The body is not the expected JSON object; see /openapi.json.",
-                detail: "\(error)")
+            let problem = ForeignJSON.problem(error) ?? "is not the expected JSON object; see /openapi.json"
+            throw AttachPrepError(.requestInvalid, "The body \(problem).", detail: "\(error)")
         }
     }
 

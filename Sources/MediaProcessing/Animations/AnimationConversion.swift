@@ -20,6 +20,7 @@ struct AnimationConversion {
     func run() throws -> RenderedMedia {
         let facts = try AnimationFacts.read(conversion)
         if rendition.completesGIF { return try completed(facts) }
+        WorkReporter.encode()
         let baseScale = rendition.longSideMax.map { min(1, Double($0) / Double(max(facts.width, facts.height))) } ?? 1
         var hasSoftAlpha = false
         let search = AnimationSearch(

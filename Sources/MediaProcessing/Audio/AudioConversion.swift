@@ -36,6 +36,7 @@ struct AudioConversion {
         {
             return rendered(bytes, seconds: source.duration)
         }
+        WorkReporter.encode()
         let fitting = AudioFitting(source: source, ladder: ladder, file: file, clock: clock)
         let fitted = try readingMedia(fitting.run)
         var media = rendered(fitted.bytes, seconds: fitted.seconds)

@@ -91,19 +91,19 @@ struct NALUnitValidator {
             let type = unit.byte(0) & 0x1F
             guard (1...5).contains(type) else { return true }
             // Slice data partitions B and C have other headers.
-            let isWhole = type == 3 || type == 4 || isAVCSlice(SliceHeaderReader(unit, from: 1), isIDR: type == 5)
+            let isWhole = type == 3 || type == 4 || isAVCSlice(NALBitReader(unit, from: 1), isIDR: type == 5)
             return isWhole && !Self.hasZeroRun(unit)
         case .hevc:
             guard unit.byteCount >= 2, unit.byte(1) & 7 != 0 else { return false }
             let type = unit.byte(0) >> 1
             guard type < 32 else { return true }
-            return isHEVCSlice(SliceHeaderReader(unit, from: 2), isRandomAccess: (16...23).contains(type))
+            return isHEVCSlice(NALBitReader(unit, from: 2), isRandomAccess: (16...23).contains(type))
                 && !Self.hasZeroRun(unit)
         }
     }
 
     /// Checks first_mb_in_slice, slice_type and pic_parameter_set_id.
-    private func isAVCSlice(_ bits: SliceHeaderReader, isIDR: Bool) -> Bool {
+    private func isAVCSlice(_ bits: NALBitReader, isIDR: Bool) -> Bool {
         var bits = bits
         guard let first = bits.exponential(), first <= Self.macroblocksMax, let kind = bits.exponential(), kind <= 9,
             let set = bits.exponential(), set <= 255
@@ -112,7 +112,7 @@ struct NALUnitValidator {
         return !isIDR || [2, 4].contains(kind % 5)
     }
 
-    private func isHEVCSlice(_ bits: SliceHeaderReader, isRandomAccess: Bool) -> Bool {
+    private func isHEVCSlice(_ bits: NALBitReader, isRandomAccess: Bool) -> Bool {
         var bits = bits
         // first_slice_segment_in_pic_flag, no_output_of_prior_pics_flag
         bits.skip(isRandomAccess ? 2 : 1)
@@ -137,8 +137,8 @@ struct NALUnitValidator {
     private static let zeroRunStride = 256
 }
 
-/// Reads the first 64 bits of a slice header.
-private struct SliceHeaderReader {
+/// Reads 64 bits of a slice header or a parameter set.
+struct NALBitReader {
     private var bits: UInt64 = 0
     private var left = 0
 

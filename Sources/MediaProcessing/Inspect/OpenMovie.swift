@@ -2,6 +2,7 @@ import AttachPrepModel
 import LibAV
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// An open movie or audio file: its streams, the selected video stream, and the origin of its timeline.
 struct OpenMovie {
@@ -79,6 +80,10 @@ struct OpenMovie {
         streams = demuxer.streams
         (video, audio, areTracksDisabled) = (selection.video, selection.audio, selection.areTracksDisabled)
         otherVideos = selection.otherVideos
+        if let video {
+            let frames = video.frameRate.flatMap { rate in demuxer.expectedDuration.map { Int(clamping: $0 * rate) } }
+            WorkReporter.declare(pixels: video.width.multiplied(clamping: video.height), frames: frames)
+        }
         // In MP4 and QuickTime the edit list has already been applied, so the timeline starts at 0.
         origin = Self.isISOBaseMedia(demuxer) ? 0 : demuxer.startTime ?? 0
     }

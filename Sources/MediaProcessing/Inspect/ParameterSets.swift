@@ -86,6 +86,7 @@ private struct ParameterSets {
     private var sequences: [[UInt8]] = []
     private var pictures: [(id: Int, bytes: [UInt8])] = []
 
+    // Bounded: lists are joined.
     private var all: [[UInt8]] { video + sequences + pictures.map(\.bytes) }
 
     var isEmpty: Bool { all.isEmpty }
@@ -123,6 +124,7 @@ private struct ParameterSets {
     /// Adds a unit if it is a parameter set of the base layer.
     ///
     /// - Returns: Whether it is a slice, which no set follows.
+    // Bounded throughout: offsets in the unit.
     @discardableResult
     mutating func add(_ unit: RawSpan, _ codec: NALUnitValidator.Codec) -> Bool {
         guard unit.byteCount > 2 else { return false }
@@ -153,7 +155,10 @@ private struct ParameterSets {
         switch kind {
         case .video where !video.contains(bytes): video.append(bytes)
         case .sequence where !sequences.contains(bytes): sequences.append(bytes)
-        case .picture: _ = insertPicture((Self.identifier(bytes, header: codec == .h264 ? 1 : 2), bytes))
+        case .picture:
+            // pic_parameter_set_id follows the unit's header.
+            var bits = NALBitReader(unit, from: codec == .h264 ? 1 : 2)
+            _ = insertPicture((bits.exponential().map { Int(clamping: $0) } ?? -1, bytes))
         default: break
         }
         return false
@@ -164,16 +169,6 @@ private struct ParameterSets {
         if let other = pictures.first(where: { $0.id == picture.id }) { return other.bytes == picture.bytes }
         pictures.append(picture)
         return true
-    }
-
-    /// pic_parameter_set_id, an Exp-Golomb number that begins after the unit's header.
-    private static func identifier(_ bytes: [UInt8], header: Int) -> Int {
-        let bits = bytes.dropFirst(header).prefix(4).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let count = bytes.dropFirst(header).prefix(4).count * 8
-        let aligned = count == 0 ? 0 : bits << UInt64(64 - count)
-        let zeros = aligned.leadingZeroBitCount
-        guard zeros < 16 else { return -1 }
-        return Int(clamping: (aligned << UInt64(zeros)) >> UInt64(63 - zeros)) - 1
     }
 
     /// Adds other sets of the same stream.
@@ -195,6 +190,8 @@ private struct ParameterSets {
     }
 
     // MARK: Configurations
+
+    // Bounded throughout: lists are joined, and bits set.
 
     var withStartCodes: [UInt8] { all.flatMap { [0, 0, 0, 1] + $0 } }
 
@@ -245,6 +242,7 @@ private struct ConfigurationReader {
         return bytes.indices.contains(offset) ? bytes[offset] : 0
     }
 
+    // Bounded: 16 bits.
     mutating func number() -> Int { Int(byte()) << 8 | Int(byte()) }
 
     mutating func unit() -> [UInt8] {
@@ -257,6 +255,7 @@ private struct ConfigurationReader {
 /// Splits a stream of NAL units with start codes.
 ///
 /// Source: ITU-T H.264, annex B.
+// Bounded throughout: offsets in the sample.
 enum StartCodes {
     /// Passes units to `accepts` until it returns false; a slice is passed without looking for its end.
     static func parse(_ sample: RawSpan, _ accepts: (RawSpan) -> Bool) {

@@ -17,6 +17,7 @@ struct AnimationMovieConversion {
 
     func run() throws -> RenderedMedia {
         let frames = try open()
+        WorkReporter.encode()
         let shape = MovieShape(
             width: Double(frames.width), height: Double(frames.height),
             longSideMax: min(rendition.longSideMax ?? .max, Limits.movieLongSidePixelsMax),

@@ -22,6 +22,7 @@ struct MovieConversion {
         }
         let source = try MovieSource(conversion)
         if let media = try copy(source) { return media }
+        WorkReporter.encode()
         var report = MovieReport(conversion, rendition, source)
         return try encode(source, report: &report)
     }

@@ -5,6 +5,7 @@ import SafeArithmetic
 /// The colors that a file declares by numbers instead of an ICC profile: primaries, white and curve.
 ///
 /// Source: ISO/IEC 23091-2 (ITU-T H.273), 8.1 and 8.2 (code points).
+// Bounded throughout: floating-point numbers, and offsets in a profile of at most 25 KB.
 struct ColorDescription: Sendable, Hashable {
     let primaries: ColorPrimaries
     let curve: TransferCurve
@@ -69,6 +70,7 @@ struct ColorDescription: Sendable, Hashable {
 }
 
 /// The curve between stored values and light, both from 0 to 1.
+// Bounded throughout: floating-point numbers.
 enum TransferCurve: Sendable, Hashable {
     case sRGB, linear, smpte428
     /// Light is the value to the power of this.
@@ -118,6 +120,7 @@ enum TransferCurve: Sendable, Hashable {
 }
 
 /// Chromaticities of red, green, blue and white.
+// Bounded throughout: floating-point numbers.
 struct ColorPrimaries: Sendable, Hashable {
     struct Chromaticity: Sendable, Hashable {
         let x: Double

@@ -24,6 +24,7 @@ package enum ImageLimits {
                 "The image is \(width) x \(height) pixels, over the limit of \(pixelsMax) "
                     + "(\(Limits.imageSidePixelsMax) a side); send a smaller one.")
         }
+        WorkReporter.declare(pixels: width.multiplied(clamping: height))
     }
 
     /// The same with the higher limit of JPEG, which is decoded at a lower size, and the lower one of HEIC and AVIF,
@@ -58,6 +59,7 @@ package enum ImageLimits {
                 "The animation is \(frames) frames of \(width) x \(height) pixels, over the limit of "
                     + "\(Limits.animationPixelsMax) pixels in total; send fewer or smaller frames.")
         }
+        WorkReporter.declare(pixels: width.multiplied(clamping: height), frames: frames)
     }
 
     /// The same for a GIF, whose frames may extend beyond its canvas.

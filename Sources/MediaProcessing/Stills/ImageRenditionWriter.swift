@@ -17,6 +17,7 @@ struct ImageRenditionWriter {
     /// Writes the requested renditions, the cheap ones that are shown first at the beginning, so that they exist when
     /// time runs out.
     func render(_ image: Image) throws -> RenderedMedia {
+        if request.attachment != nil || request.crop != nil { WorkReporter.encode() }
         let pace = EncodingPace(clock)
         pace.record(pixels: image.width * image.height)
         var rendered = RenderedMedia()
@@ -132,6 +133,7 @@ extension ImageRenditionWriter {
     /// As `render` of pixels: what is shown first is written first.
     func render(_ image: PlanarImage) throws -> RenderedMedia {
         guard request.crop == nil else { return try render(image.image()) }
+        if request.attachment != nil { WorkReporter.encode() }
         var rendered = RenderedMedia()
         if let box = request.thumbnail {
             rendered.thumbnail = try writeThumbnail(

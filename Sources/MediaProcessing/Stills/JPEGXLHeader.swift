@@ -93,6 +93,7 @@ package struct JPEGXLHeader: Sendable, Hashable {
     }
 
     /// The beginning of the coded image: of the file, or of its boxes.
+    // Bounded throughout: offsets in the window, and lists of a few KB.
     private static func codestream(_ window: ByteWindow) throws -> [UInt8] {
         if try window.bytes(at: 0, count: 2).elementsEqual([0xFF, 0x0A]) {
             return try Array(window.bytes(at: 0, count: Limits.jpegXLHeaderBytesMax))
@@ -111,6 +112,7 @@ package struct JPEGXLHeader: Sendable, Hashable {
 }
 
 /// Reads the fields of a header bit by bit, from the lowest of each byte.
+// Bounded throughout: numbers of at most 32 bits, times 16, and offsets in some KB.
 private struct JPEGXLBits {
     private let bytes: [UInt8]
     private let window: ByteWindow

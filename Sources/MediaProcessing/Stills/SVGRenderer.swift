@@ -6,7 +6,7 @@ import Vips
 /// Draws an SVG at the size that a notification shows, with librsvg by way of libvips.
 ///
 /// librsvg limits neither time nor nesting: the media process may take 2 s of processor time for a call
-/// (`Limits.svgProcessorSecondsMax`), and one that it ends in another way is a strike against the file.
+/// (`Limits.callProcessorSecondsMin`), and one that it ends in another way is a strike against the file.
 enum SVGRenderer {
     /// - Throws: `media.unsupported` for a drawing with what `SVGContent` rejects, `media.too_many_pixels` for one of
     ///   too many bytes, `VipsError` when it cannot be read.

@@ -103,7 +103,7 @@ struct ConfigurationFileTests {
         ("port: ~", ["\"port\" has no value"]),
         ("resolve: a:1:127.0.0.1", ["\"resolve\" is not a list", "resolve: [one, other]"]),
         ("resolve: [[a]]", ["list \"resolve\" is not text"]),
-        ("port: 1\nport: 2", ["attachprep.yaml:", "Duplicate key: \"port\""]),
+        ("port: 1\nport: 2", ["attachprep.yaml:", "The file has the key \"port\" twice in one object"]),
         ("- port", ["not a list of keys and values"]),
         ("just words", ["not a list of keys and values"]),
         ("? [port]\n: 1", ["A key is not text"]),

@@ -71,6 +71,41 @@ import Testing
         }
     }
 
+    private static let configurations: [@Sendable (String) -> String] = [
+        { "base-url: \"\($0)\"" }, { "base-url: '\($0)'" }, { "# \($0)" }, { "\($0): 1" }, { "base-url: \($0)" },
+        { "tokens: [\($0)]" }, { "tokens: \"\($0)\"" }, { "base-url: |\n  \($0)" },
+    ]
+
+    @Test(.enabled(if: LinearCost.isCompared), arguments: HostileText.allCases)
+    func `A configuration file is read in linear time`(shape: HostileText) {
+        for (number, file) in Self.configurations.enumerated() {
+            let cost = LinearCost.measure(
+                Limits.configurationFileBytesMax - 100, of: { Array(file(shape.text($0)).utf8) }
+            ) {
+                _ = try ConfigurationFile(bytes: $0, path: "attachprep.yaml")
+            }
+            #expect(cost.isLinear, "file \(number): \(cost)")
+        }
+    }
+
+    @Test(.enabled(if: LinearCost.isCompared)) func `Lines, items, nesting and keys of a configuration file`() {
+        let files: [(Int) -> String] = [
+            { (0..<$0 / 8).map { "k\($0): 1" }.joined(separator: "\n") },
+            { "tokens:\n" + String(repeating: "- a\n", count: $0 / 4) },
+            { "tokens: " + String(repeating: "[", count: $0) },
+            { (0..<$0 / 100).map { String(repeating: " ", count: $0 % 90) + "a:" }.joined(separator: "\n") },
+            { String(repeating: "--- a\n", count: $0 / 6) }, { String(repeating: "\n", count: $0) },
+        ]
+        for (number, file) in files.enumerated() {
+            let cost = LinearCost.measure(
+                Limits.configurationFileBytesMax - 100, of: { Array(file($0).utf8) }
+            ) {
+                _ = try ConfigurationFile(bytes: $0, path: "attachprep.yaml")
+            }
+            #expect(cost.isLinear, "file \(number): \(cost)")
+        }
+    }
+
     @Test(arguments: ["/v1/jobs/purge", "/v1/jobs/retry", "/v1/webhooks/replay"])
     func `A request with a handful of fields has at most 64 KB`(path: String) async throws {
         let service = try await LiveService(token: nil)
@@ -86,6 +121,31 @@ import Testing
         let service = try await LiveService(token: nil)
         let answer = try await service.anonymous.post(path, json: "{\(HostileText.marks.json(30_000)):1}")
         #expect(answer.status == 400 && answer.code == "request.invalid" && answer.body.count < 1_000)
+    }
+
+    private static let twice = "has the key \"a\" twice in one object"
+
+    @Test(arguments: [
+        ("/v1/jobs", "application/json", #"{"source": "https://a.example/1", "a": 1, "a": 2}"#),
+        ("/v1/jobs", "application/json", #"{"source": "https://a.example/1", "options": {"a": 1, "a": 2}}"#),
+        ("/v1/jobs", "application/x-ndjson", #"{"source": "https://a.example/1", "a": 1, "a": 2}"#),
+        ("/v1/jobs/purge", "application/json", #"{"a": 1, "a": 2}"#),
+        ("/v1/jobs/retry", "application/json", #"{"a": 1, "a": 2}"#),
+        ("/v1/webhooks/replay", "application/json", #"{"a": 1, "a": 2}"#),
+        ("/v1/receipts", "application/json", #"{"a": 1, "a": 2}"#),
+        ("/v1/receipts", "application/json", #"[{"a": 1, "a": 2}]"#),
+        ("/v1/payloads", "application/json", #"{"payload": {"aps": {}, "a": 1, "a": 2}}"#),
+        ("/v1/payloads", "application/json", #"{"aps": {}, "a": 1, "a": 2}"#),
+        ("/v1/session", "application/json", #"{"a": 1, "a": 2}"#),
+    ])
+    func `A key that occurs twice is refused by every route, with the same sentence`(
+        path: String, type: String, body: String
+    ) async throws {
+        let service = try await LiveService(token: nil)
+        let answer = try await service.anonymous.post(path, json: body, type: type)
+        #expect([400, 422].contains(answer.status), "\(answer.text)")
+        #expect(answer.text.replacing("\\\"", with: "\"").contains(Self.twice), "\(answer.text)")
+        #expect(answer.text.contains("parsers differ on which one counts, so keep one"), "\(answer.text)")
     }
 
     @Test func `A header with a run of marks is rejected; text of every language is not`() async throws {

@@ -55,8 +55,23 @@ struct UploadRouteTests {
         let service = try await LiveService()
         let connection = try await begin(service, "Content-Length: \(length)")
         let response = try TestHTTPClient.response(await connection.receiveAll())
-        #expect(response.status == 413 || response.status == 400, "\(response.status)")
+        #expect(response.status == 413 && response.code == "request.too_large")
         #expect(try service.folder.contents().isEmpty)
+    }
+
+    @Test func `A length beyond 64 bits is rejected in whatever pieces it arrives, and no number is malformed`()
+        async throws
+    {
+        let service = try await LiveService()
+        let head = "POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+        let pieces = try RawConnection(port: service.port)
+        for piece in [head, "999999999999", "99999999999"] { try await pieces.send(piece) }
+        #expect(try TestHTTPClient.response(await pieces.receiveAll()).status == 413)
+        for length in ["abc", "-1", "1 2", "99999999999999999999999x"] {
+            let other = try RawConnection(port: service.port)
+            try await other.send("\(head)\(length)\r\n\r\n")
+            #expect(try TestHTTPClient.response(await other.receiveAll()).status == 400, "\(length)")
+        }
     }
 
     @Test func `An upload reserves its declared length, or bytes as they arrive`() async throws {

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Foundation
 import RichPush
 import TestSupport
@@ -46,6 +47,20 @@ import Testing
         async throws
     {
         #expect(try await DownloadBench().expectFailure(row).count == 1)
+    }
+
+    @Test(arguments: [
+        ("Server: x\r\nX-Trace: 1\r\nX-Long: ", "the one after X-Trace"), ("", "the first one"),
+    ])
+    func `A header line beyond libcurl's limit is named by the header before it`(start: String, place: String)
+        async throws
+    {
+        let server = try LoopbackServer()
+        server.serve("/cat", Self.endless(start.isEmpty ? "HTTP/1.1 200 " : "HTTP/1.1 200 OK\r\n\(start)", "a"))
+        let bench = try DownloadBench()
+        let error = await #expect(throws: AttachPrepError.self) { try await bench.fetch(server.url("/cat")) }
+        let message = error?.message ?? ""
+        #expect(message.contains("a header line of more than 65,536 bytes, \(place)"), "\(message)")
     }
 
     @Test func `Informational responses before the final one are accepted`() async throws {

@@ -95,6 +95,8 @@ import Testing
         ("callbackURL", { "{\"source\":\"a\",\"callbackURL\":\($0)}" }),
         ("payload", { "{\"source\":\"a\",\"payload\":{\"aps\":{\"alert\":\($0)}}}" }),
         ("payload key", { "{\"source\":\"a\",\"payload\":{\($0):1}}" }),
+        ("manifest", { "{\"source\":{\"url\":\($0)},\"id\":\($0),\"warnings\":[{\"code\":\($0)}]}" }),
+        ("quarantine", { "{\"digest\":\($0),\"strikes\":[{\"ending\":\($0)}],\"prefixes\":[\($0)]}" }),
         ("crop", { "{\"source\":\"a\",\"crop\":\($0)}" }), ("budget", { "{\"source\":\"a\",\"budget\":\($0)}" }),
     ]
 
@@ -114,6 +116,26 @@ import Testing
         _ = try? Manifest(json: bytes)
         _ = try? MediaMessageCoding.decode(MediaAnswerMessage.self, from: bytes)
         _ = try? CredentialDocument(bytes, from: "a service")
+        _ = try? ForeignJSON.decode(QuarantineEntry.self, from: bytes)
+    }
+
+    @Test(arguments: HostileText.allCases) func `A file of the quarantine, by its content and its name`(
+        shape: HostileText
+    ) throws {
+        let folder = try TemporaryFolder()
+        try folder.makeFolder("quarantine")
+        let cost = LinearCost.measure(
+            2_000_000,
+            of: { bytes in
+                let prefix = shape.json(bytes)
+                let entry = "{\"digest\":\"a\",\"subject\":\"content\",\"strikes\":[],\"prefixes\":[\(prefix)]}"
+                _ = try? folder.write(Array(entry.utf8), to: "quarantine/\(bytes).json")
+                return bytes
+            }
+        ) { name in
+            _ = QuarantineFolder(state: folder.path).entry("\(name)")
+        }
+        #expect(cost.isLinear, "\(cost)")
     }
 
     @Test func `Keys, nesting, numbers and elements of JSON`() {
@@ -141,27 +163,5 @@ import Testing
                     head: ResponseHead(status: 400), body: $0, isWhole: true, retryAfter: nil))
         }
         #expect(cost.isLinear, "\(cost)")
-    }
-
-    // MARK: Limits before a tree is built
-
-    @Test(arguments: [
-        (String(repeating: "[", count: 81), "nested more than 80"),
-        ("[" + String(repeating: "1,", count: 100_001), "more than 100000 keys and values"),
-        (String(repeating: "1", count: 65), "a number of more than 64"),
-        ("[\"a\(String(repeating: "\u{301}", count: 31))\"]", "more than 30 combining marks"),
-        ("{\"a\(String(repeating: "\\u0301", count: 31))\":1}", "more than 30 combining marks"),
-        ("[\"\(String(repeating: "\\ud834\\udd65", count: 31))\"]", "more than 30 combining marks"),
-    ]) func `JSON over a limit is rejected before it is decoded`(json: String, problem: String) {
-        let error = #expect(throws: DecodingError.self) { try ForeignJSON.check(Array(json.utf8)) }
-        #expect(error.map { "\($0)" }?.contains(problem) == true, "\(String(describing: error))")
-    }
-
-    @Test(arguments: [
-        "Nguye\u{302}\u{303}n", "नमस्ते", "สวัสดีปีใหม่", "مُحَمَّدٌ", "👨‍👩‍👧‍👦",
-    ]) func `Text of every language passes unchanged, in keys too`(text: String) throws {
-        let read = try ForeignJSON.decode([String: String].self, from: Array("{\"\(text)\":\"\(text)\"}".utf8))
-        #expect(read.first.map { Array($0.key.utf8) } == Array(text.utf8))
-        #expect(read.first.map { Array($0.value.utf8) } == Array(text.utf8))
     }
 }

@@ -40,7 +40,15 @@ import Testing
     @Test func `The error names an exceeded processor time`() async throws {
         try await ScriptedMediaProcess("receive()\ndie('SIGXCPU')").withPool { pool in
             let error = await failure(of: pool)
-            #expect(error?.code == .mediaDecoderCrashed && error?.message.contains("processor time") == true)
+            #expect(error?.code == .mediaTooComplex && error?.isRetryable == false)
+            #expect(error?.message.contains("2 s of processor time") == true)
+        }
+    }
+
+    @Test func `A process that has begun to encode is limited by the deadline only`() async throws {
+        let script = "receive()\nreply(1, {'work': {'_0': {'encoding': {}}}})\ndie('SIGXCPU')"
+        try await ScriptedMediaProcess(script).withPool { pool in
+            #expect(await failure(of: pool)?.code == .deadlineExceeded)
         }
     }
 

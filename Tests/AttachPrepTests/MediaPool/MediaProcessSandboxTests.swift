@@ -115,6 +115,13 @@ import Testing
         }
     }
 
+    @Test func `A process that computes without end is ended at the processor time of its file`() async throws {
+        try await withPool { pool in
+            #expect(await outcome(of: "spin 1000", pool, seconds: 100) == .failure(.mediaTooComplex))
+            try await expectWork(pool)
+        }
+    }
+
     @Test(arguments: ["crash", "leave"])
     func `A process that ends fails its own call only`(command: String) async throws {
         try await withPool { pool in
