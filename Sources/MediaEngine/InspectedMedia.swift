@@ -114,6 +114,8 @@ public enum ContainerDefect: String, Codable, Sendable, Hashable {
     case trailerMissing
     /// A JPEG is coded arithmetically, or has no Huffman tables, as a frame of Motion JPEG.
     case rareCoding
+    /// The orientation of a PNG is in a text chunk, by which only some decoders turn the pixels.
+    case orientationInText
     /// The data chunk of a WAV is the last one and has no length: the file was written to a pipe, or never finished.
     case samplesNotCounted
 }

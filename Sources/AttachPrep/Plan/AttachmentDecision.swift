@@ -160,6 +160,8 @@ package enum Attachability: Sendable, Hashable {
             self = .notAttachable(reason: "the GIF ends after a frame, without its trailer")
         case .rareCoding:
             self = .notAttachable(reason: "the JPEG is coded arithmetically or without Huffman tables")
+        case .orientationInText:
+            self = .notAttachable(reason: "only some decoders turn the PNG by the orientation in its text chunk")
         case .samplesNotCounted:
             self = .notAttachable(reason: "the WAV header does not state the number of samples")
         case nil:

@@ -169,6 +169,11 @@ struct ImageInspection {
             try StillValidator.requireIntact(.png, source: source)
         }
         var media = try inspectStill()
+        if !parser.isAnimated, let orientation = PNGTextOrientation.read(descriptor: source) {
+            media.containerDefect = .orientationInText
+            media.orientation = orientation
+            if orientation.swapsSides { (media.width, media.height) = (media.height, media.width) }
+        }
         media.hasMetadata = try PNGRetainedChunks.parse(window("PNG")).hasMetadata
         media.frames = 1
         if parser.isAnimated {
