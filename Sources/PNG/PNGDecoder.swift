@@ -99,12 +99,11 @@ import SafeArithmetic
         var texts = unsafe [spng_text](repeating: spng_text(), count: Int(clamping: count))
         guard unsafe spng_get_text(context, &texts, &count) == 0 else { return nil }
         let wanted = Array(keyword.utf8) + [0]
-        for unsafe text in unsafe texts {
-            let isWanted = unsafe withUnsafeBytes(of: text.keyword) { unsafe $0.starts(with: wanted) }
-            guard isWanted, let bytes = unsafe text.text else { continue }
-            return unsafe UnsafeRawBufferPointer(start: bytes, count: text.length).map { $0 }
+        let index = unsafe texts.firstIndex { text in
+            unsafe withUnsafeBytes(of: text.keyword) { unsafe $0.starts(with: wanted) }
         }
-        return nil
+        guard let index, let bytes = unsafe texts[index].text else { return nil }
+        return unsafe UnsafeRawBufferPointer(start: bytes, count: texts[index].length).map { $0 }
     }
 
     /// The ICC profile; nil without one.

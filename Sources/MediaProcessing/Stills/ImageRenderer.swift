@@ -63,9 +63,12 @@ struct ImageRenderer {
         guard request.format == .jpeg else {
             throw AttachPrepError(.internal, "Only JPEGs are repaired.", detail: "\(request.format)")
         }
-        var rendered = try still.render(upright(JPEGRepair.repairedImage(source: source, deadline: deadline)))
-        rendered.warnings.append(
-            PreparationWarning(.mediaRepaired, "The image was damaged; only the readable part was kept."))
+        let (frame, defect) = try JPEGRepair.repairedImage(source: source, deadline: deadline)
+        var rendered = try still.render(upright(frame))
+        if case .damage = defect {
+            rendered.warnings.append(
+                PreparationWarning(.mediaRepaired, "The image was damaged; only the readable part was kept."))
+        }
         return rendered
     }
 

@@ -47,7 +47,7 @@ import Testing
 
     /// The motif turned left, with chunks after the header, or before the end.
     private func file(_ chunks: [UInt8], atEnd: Bool = false) throws -> URL {
-        let turned = try StillFixture.converted("left.png", ["-rotate", "270", "-define", "png:exclude-chunk=date,time"])
+        let turned = try StillFixture.converted("left.png", ["-rotate", "270"])
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: turned)))
         bytes.insert(contentsOf: chunks, at: atEnd ? bytes.count - 12 : 33)
         return try GeneratedMedia.file("text-\(UUID().uuidString).png", bytes: bytes)
