@@ -86,7 +86,9 @@ import Testing
     @Test func `A redirect back with a cookie gets it`() async throws {
         server.serve(
             "/go",
-            inTurn: [.status(302, ["Set-Cookie": "seen=1; Path=/; HttpOnly", "Location": "/go"]), .body(Data(count: 4))])
+            inTurn: [
+                .status(302, ["Set-Cookie": "seen=1; Path=/; HttpOnly", "Location": "/go"]), .body(Data(count: 4)),
+            ])
         #expect(try await bench.fetch(server.url("/go"), headers: [("Cookie", "mine=1")]).bytes == 4)
         #expect(server.requests.map { $0.headers["cookie"] } == ["mine=1", "mine=1; seen=1"])
     }
