@@ -9,7 +9,8 @@ import sys
 
 import locations  # noqa: F401
 from animation import bounced, panned
-from case import AUDIO, GIF, MOVIE, Base
+import stills
+from case import AUDIO, GIF, MOVIE, STILL, Base
 from locations import BASE
 from movie import SHAKE, run
 from photograph import photograph
@@ -111,7 +112,7 @@ ANIMATIONS = {
 def bases():
     """All intact files, in order."""
     return ([Base(name, MOVIE) for name in MOVIES] + [Base(name, GIF) for name in ANIMATIONS]
-            + [Base(name, AUDIO) for name in SOUNDS])
+            + [Base(name, AUDIO) for name in SOUNDS] + [Base(name, STILL) for name in stills.MAKERS])
 
 
 def make_bases():
@@ -124,6 +125,8 @@ def make_bases():
         part = os.path.join(BASE, "part-" + base.name)
         if base.kind == MOVIE:
             movie(part, *MOVIES[base.name])
+        elif base.kind == STILL:
+            stills.make(part, base.name)
         elif base.kind == AUDIO:
             audio(part, *SOUNDS[base.name])
         else:

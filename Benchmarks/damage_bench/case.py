@@ -5,8 +5,8 @@ import os
 
 from locations import FILES
 
-MOVIE, GIF, AUDIO = "movie", "GIF", "audio"
-KINDS = [MOVIE, GIF, AUDIO]
+MOVIE, GIF, AUDIO, STILL = "movie", "GIF", "audio", "still"
+KINDS = [MOVIE, GIF, AUDIO, STILL]
 INTACT, ODDITY = "intact", "oddity"
 
 
@@ -24,7 +24,8 @@ class Base:
     @property
     def format(self):
         """The format, which determines how much damage can be detected."""
-        names = {".gif": "GIF", ".wav": "PCM", ".aiff": "PCM", ".mp3": "MP3", ".m4a": "AAC", ".aac": "AAC"}
+        names = {".png": "PNG", ".webp": "WebP", ".heic": "HEIC", ".avif": "AVIF", ".jxl": "JPEG XL", ".tif": "TIFF",
+                 ".jpg": "progressive JPEG" if "progressive" in self.name else "JPEG", ".gif": "GIF", ".wav": "PCM", ".aiff": "PCM", ".mp3": "MP3", ".m4a": "AAC", ".aac": "AAC"}
         return names.get(self.extension) or ("HEVC" if "hevc" in self.name else "H.264")
 
     @property

@@ -7,7 +7,8 @@ import random
 import zlib
 
 import box
-from case import AUDIO, GIF, INTACT, MOVIE
+import stills
+from case import AUDIO, GIF, INTACT, STILL
 from payload import payload
 
 BLOCK, LARGE_BLOCK = 4096, 65536
@@ -21,7 +22,8 @@ def damaged(base, data):
     dice = random.Random(zlib.crc32(base.name.encode()))
     yield INTACT, "", data
     known = {data}
-    for maker in [cuts, zeros, noise, overwritten, index_damage, swapped, bit_rot]:
+    makers = [cuts, zeros, noise, overwritten, index_damage, swapped, bit_rot]
+    for maker in [stills.cuts, stills.holes] if base.kind == STILL else makers:
         for damage, variant, result in maker(base, data, dice):
             if result not in known:
                 known.add(result)

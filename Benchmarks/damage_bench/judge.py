@@ -16,7 +16,8 @@ import subprocess
 import box
 import listening
 import pictures
-from case import AUDIO, GIF
+import stills
+from case import AUDIO, GIF, STILL
 from decode import pictures as decoded_pictures
 from decode import samples as decoded_samples
 from locations import BASE
@@ -58,6 +59,8 @@ def reference(base):
 
 def judge(case):
     """The class of a file, the measurements, and the errors of the decoder."""
+    if case.base.kind == STILL:
+        return judge_still(case)
     known, parts, messages = reference(case.base), {}, []
     if known.pictures:
         count = len(known.pictures.times)
@@ -75,6 +78,19 @@ def judge(case):
             return {"class": UNREADABLE, "messages": messages[:3], **parts}
     worst_class = UNREADABLE if lacks_index(case) else worst(parts.values())
     return {"class": worst_class, "messages": messages[:3], **parts}
+
+
+@functools.lru_cache(maxsize=2)
+def intact_still(base):
+    return stills.pixels(os.path.join(BASE, base.name))
+
+
+def judge_still(case):
+    found = stills.pixels(case.path)
+    if found is None:
+        return {"class": UNREADABLE, "messages": ["no image"]}
+    part = stills.compare(intact_still(case.base), found)
+    return {"class": graded(part), "messages": [], "pictures": part}
 
 
 def lacks_index(case):

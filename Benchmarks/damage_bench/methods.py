@@ -15,7 +15,7 @@ import subprocess
 import structure_audio
 import structure_gif
 import structure_movie
-from case import AUDIO, GIF, MOVIE
+from case import AUDIO, GIF, MOVIE, STILL
 from decode import TIMEOUT
 from judge import reference
 
@@ -35,6 +35,8 @@ def catches(entry, method):
 
 def structure(case, _):
     """The structure checks that fail."""
+    if case.base.kind == STILL:
+        return []
     with open(case.path, "rb") as file:
         data = file.read()
     if case.base.kind == MOVIE:
@@ -45,6 +47,8 @@ def structure(case, _):
 
 
 def ffprobe(case, _):
+    if case.base.kind == STILL:
+        return []
     found = run("ffprobe", "-v", "error", "-show_streams", "-of", "json", case.path)
     if found.returncode:
         return ["ffprobe fails"]
@@ -54,6 +58,8 @@ def ffprobe(case, _):
 
 def places(case, _):
     """Few positions, decoded in strict mode."""
+    if case.base.kind == STILL:
+        return []
     intact = reference(case.base)
     video = ["-map", "0:v:0", "-frames:v", "1", *HASHES] if case.base.kind != AUDIO else []
     audio = ["-map", "0:a:0", "-frames:a", str(AUDIO_FRAMES), *HASHES] if intact.samples else []

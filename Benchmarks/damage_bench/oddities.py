@@ -6,6 +6,8 @@ Each function yields (variant, bytes); all oddities occur in files of real recor
 import struct
 
 import box
+import stills
+from case import STILL
 from payload import chunk, id3_length
 
 UNKNOWN = 0xFFFFFFFF
@@ -14,7 +16,7 @@ ID3V1 = b"TAG" + b"A title".ljust(125, b"\0")
 
 def oddities(base, data):
     makers = {".mp3": mp3, ".wav": wave, ".aiff": aiff, ".gif": gif, ".aac": adts}
-    yield from makers.get(base.extension, mp4)(data)
+    yield from stills.oddities(base, data) if base.kind == STILL else makers.get(base.extension, mp4)(data)
 
 
 def mp4(data):

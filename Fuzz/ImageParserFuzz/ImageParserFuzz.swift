@@ -87,10 +87,14 @@ import WebP
         guard let segments = try? JPEGSegments.parseHeader(window), segments.width * segments.height <= 1_000_000 else {
             return
         }
-        let eighth = BaselineDecoder.planes(descriptor: source.descriptor, eighths: 1)
-        let quarter = BaselineDecoder.planes(descriptor: source.descriptor, eighths: 2)
-        Invariant.hold((eighth == nil) == (quarter == nil), "both scales agree whether the file is complete")
-        guard let luma = eighth?.first else { return }
+        let eighth = BaselineDecoder.read(descriptor: source.descriptor, eighths: 1)
+        let quarter = BaselineDecoder.read(descriptor: source.descriptor, eighths: 2)
+        guard case .planes(let planes) = eighth, case .planes = quarter, let luma = planes.first else {
+            if case .planes = quarter { Invariant.hold(false, "both scales agree whether the file is complete") }
+            let share = BaselineDecoder.intactShare(descriptor: source.descriptor)
+            Invariant.hold((0...1).contains(share), "the intact part is a part")
+            return
+        }
         Invariant.hold(luma.width == (segments.width + 7) / 8, "the width at 1/8 is correct")
     }
 

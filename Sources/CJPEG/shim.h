@@ -26,6 +26,10 @@
 // does not use its fast Huffman decoder, which reads invalid codes as zero without a warning.
 #define CJPEG_CAREFUL_BYTES 127
 
+// Bytes of any value that encoders leave before a marker, as in `ScanBytes`; and how many of a longer run are compared.
+#define CJPEG_STRAY_BYTES 16
+#define CJPEG_SURPLUS_BYTES 512
+
 // Zeros in a row at a file's end that are not image data: a flat area can be coded in zeros, but EOI follows it.
 #define CJPEG_FILLER_BYTES 512
 
@@ -44,8 +48,12 @@ struct CJPEG_decoder {
     size_t given;
     // Whether bytes are supplied a few at a time.
     int is_careful;
-    // How often libjpeg had to fill in missing data.
+    // How often libjpeg had to fill in missing data, or left image data over.
     int64_t inventions;
+    // How often the file ended early; included in the inventions.
+    int64_t ends;
+    // Whether a marker came although image data was left.
+    int has_surplus;
     // A flag for each row of MCUs in which, or since which, data was filled in; NULL before decoding starts.
     unsigned char *lost_rows;
     // A bit for each component that occurred in a scan.
@@ -85,8 +93,25 @@ static inline void CJPEG_lose_rows(struct CJPEG_decoder *decoder) {
     memset(decoder->lost_rows + first, 1, end - first);
 }
 
-// Handles libjpeg's warnings: counts those for which data was filled in. The others, such as extra bytes before a
-// marker, do not affect the image.
+// Whether the bytes that libjpeg skipped before a marker are image data, and not the padding of an encoder: long, and
+// not one value, or 0xFF and its stuffed zeros, repeated.
+static inline int CJPEG_skipped_data(const struct CJPEG_decoder *decoder, int count) {
+    unsigned char bytes[CJPEG_SURPLUS_BYTES];
+    if (count <= CJPEG_STRAY_BYTES) return 0;
+    size_t size = (size_t) count < sizeof bytes ? (size_t) count : sizeof bytes;
+    int64_t end = decoder->offset - (int64_t) decoder->filled + (int64_t) decoder->given
+        - (int64_t) decoder->input.bytes_in_buffer;
+    if (pread(decoder->descriptor, bytes, size, end - (int64_t) size) != (ssize_t) size) return 1;
+    int is_filler = 1, is_uniform = 1;
+    for (size_t index = 0; index < size; index++) {
+        is_filler = is_filler && (bytes[index] == 0 || bytes[index] == 0xFF);
+        is_uniform = is_uniform && bytes[index] == bytes[0];
+    }
+    return !is_filler && !is_uniform;
+}
+
+// Handles libjpeg's warnings: counts those for which data was filled in or left over. The others do not affect the
+// image.
 static inline void CJPEG_note(j_common_ptr common, int level) {
     struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) common->client_data;
     if (level >= 0) return;
@@ -99,8 +124,15 @@ static inline void CJPEG_note(j_common_ptr common, int level) {
         decoder->inventions++;
         CJPEG_lose_rows(decoder);
         break;
+    case JWRN_EXTRANEOUS_DATA:
+        // Not between the segments of the header.
+        if (decoder->lost_rows == NULL || !CJPEG_skipped_data(decoder, common->err->msg_parm.i[0])) break;
+        decoder->inventions++;
+        decoder->has_surplus = 1;
+        break;
     case JWRN_JPEG_EOF:
         decoder->inventions++;
+        decoder->ends++;
         // Huffman codes are read ahead, so only the next warning shows whether image data is missing. Arithmetic
         // decoding continues with zeros and no further warning.
         if (!decoder->info.arith_code) break;
@@ -281,6 +313,27 @@ static inline int CJPEG_ends_in_zeros(const struct CJPEG_decoder *decoder) {
     if (count != CJPEG_FILLER_BYTES) return 0;
     for (size_t index = 0; index < sizeof bytes; index++)
         if (bytes[index] != 0) return 0;
+    return 1;
+}
+
+// Whether the file ends early, and no image data was left over before.
+static inline int CJPEG_is_cut(const struct CJPEG_decoder *decoder) {
+    return decoder->ends > 0 && !decoder->has_surplus;
+}
+
+// Whether the file has all image data and lacks only its EOI. In a progressive image, every coefficient of every
+// component has all of its bits.
+static inline int CJPEG_lacks_only_end(const struct CJPEG_decoder *decoder) {
+    const struct jpeg_decompress_struct *info = &decoder->info;
+    if (decoder->ends != decoder->inventions || info->arith_code) return 0;
+    for (JDIMENSION row = 0; row < info->total_iMCU_rows; row++)
+        if (decoder->lost_rows[row]) return 0;
+    for (int index = 0; index < info->num_components; index++) {
+        if (!(decoder->components_seen & 1u << index) && (info->progressive_mode || decoder->components_seen != 0))
+            return 0;
+        for (int number = 0; info->progressive_mode && number < DCTSIZE2; number++)
+            if (info->coef_bits == NULL || info->coef_bits[index][number] != 0) return 0;
+    }
     return 1;
 }
 

@@ -39,6 +39,10 @@ package struct CurlError: Error, Hashable, Sendable, CustomStringConvertible {
         return reason.map { (1_000...1_255).contains($0) } ?? false
     }
 
+    /// Whether the response had a header line without a colon, which libcurl rejects: a proxy may read it in another
+    /// way. libcurl has no code for it, and 7.88 does not pass on the line.
+    package var isHeaderWithoutColon: Bool { text.contains("without colon") }
+
     package var description: String { "curl \(interface.rawValue) \(rawCode): \(operation): \(text)" }
 }
 

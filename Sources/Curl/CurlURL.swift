@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A URL parsed by libcurl's own parser, so that the URL that is checked is the one that libcurl uses.
 ///
-/// Spaces and non-ASCII bytes are percent-encoded, international host names become Punycode, numeric spellings of IPv4
+/// Spaces, quotation marks, `<`, `>`, backticks and non-ASCII bytes are percent-encoded, international host names become Punycode, numeric spellings of IPv4
 /// addresses (decimal, octal, hexadecimal, short) become dotted quads, the fragment is removed.
 /// <https://curl.se/libcurl/c/libcurl-url.html>
 package struct CurlURL: Hashable, Sendable {
@@ -15,6 +15,8 @@ package struct CurlURL: Hashable, Sendable {
     package let port: Int
     /// The decoded user info; nil without it.
     package let credentials: CurlCredentials?
+    /// The path, percent-encoded; "/" when the URL has none.
+    package let path: String
     /// The whole URL without user info and fragment.
     package let text: String
 
@@ -53,6 +55,7 @@ package struct CurlURL: Hashable, Sendable {
         for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
             try parts.set(part, to: nil)
         }
+        path = try parts.get(CURLUPART_PATH)
         self.text = try parts.get(CURLUPART_URL)
     }
 }
@@ -88,9 +91,15 @@ package struct CurlCredentials: Hashable, Sendable {
         guard !value.utf8.contains(0) else { throw CurlError(CURLUE_MALFORMED_INPUT, "parse the URL") }
         // Unsupported schemes are parsed as well, so that the error can name them.
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
-        // libcurl encodes a space in a query as "+", which only form decoders read as a space.
-        let spaced = value.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
-        try unsafe curl_url_set(handle, part, spaced, flags).check("parse the URL")
+        try unsafe curl_url_set(handle, part, Self.escaped(value), flags).check("parse the URL")
+    }
+
+    /// The text with the characters percent-encoded that browsers encode and libcurl does not. libcurl encodes a space
+    /// in a query as "+", which only form decoders read as a space.
+    private static func escaped(_ text: String) -> String {
+        let escapes: [UInt8: String] = [0x20: "%20", 0x22: "%22", 0x3C: "%3C", 0x3E: "%3E", 0x60: "%60"]
+        guard text.utf8.contains(where: { escapes[$0] != nil }) else { return text }
+        return String(decoding: text.utf8.flatMap { escapes[$0].map { Array($0.utf8) } ?? [$0] }, as: UTF8.self)
     }
 
     /// The value of a part.

@@ -7,23 +7,42 @@ package enum BaselineDecoder {
     /// The supported reductions in eighths, for which most AC coefficients need not be decoded.
     package static let reductions = 1...2
 
-    /// Whether all coded data of a baseline JPEG is valid; also false for any other kind of JPEG.
+    /// The result of decoding a file.
+    package enum Reading: Sendable, Hashable {
+        /// All components, luma first, chroma at the size it is stored at.
+        case planes([JPEGPlane])
+        /// All of the image is there, but not the end marker.
+        case endMissing
+        /// Data is damaged or missing.
+        case damaged
+        /// Another kind of JPEG, or an error in the headers: libjpeg-turbo decides.
+        case unsupported
+    }
+
+    /// Decodes to EOI at one or two eighths of the size.
     ///
     /// The check is at least as strict as libjpeg-turbo's. libjpeg-turbo must have read the header successfully before.
-    package static func isIntact(descriptor: CInt) -> Bool { planes(descriptor: descriptor, eighths: 1) != nil }
-
-    /// Decodes to EOI at one or two eighths of the size: luma first, chroma at the size it is stored at.
     ///
     /// - Parameter waitForMore: Called at the end of the file; returns whether more bytes were written. The headers
     ///   must be there already.
-    /// - Returns: Nil for another kind of JPEG, and for one with any error.
-    package static func planes(
+    package static func read(
         descriptor: CInt, eighths: Int, waitForMore: @escaping () -> Bool = { false }
-    ) -> [JPEGPlane]? {
+    ) -> Reading {
         precondition(reductions.contains(eighths), "unsupported reduction")
-        guard let frame = BaselineHeader.read(descriptor: descriptor) else { return nil }
+        guard let frame = BaselineHeader.read(descriptor: descriptor) else { return .unsupported }
         var scan = BaselineScan(frame, descriptor: descriptor, eighths: eighths, waitForMore: waitForMore)
-        return try? scan.decode()
+        do throws(ScanFault) {
+            return .planes(try scan.decode())
+        } catch {
+            return error == .endMissing ? .endMissing : .damaged
+        }
+    }
+
+    /// The share of MCUs of a damaged file that are shown as they were, 0 to 1.
+    package static func intactShare(descriptor: CInt) -> Double {
+        guard let frame = BaselineHeader.read(descriptor: descriptor) else { return 0 }
+        var scan = BaselineScan(frame, descriptor: descriptor, eighths: 1) { false }
+        return scan.intactShare()
     }
 }
 

@@ -5,15 +5,12 @@ import Glibc
 /// others are skipped, usually two per table lookup. At one eighth this is two to three times as fast as libjpeg, which
 /// decodes coefficients that it then discards.
 ///
-/// Any error ends the decoding; the file may still be intact, and libjpeg, which is more tolerant, is used then.
+/// Any error ends the decoding. What the file has lost is then found by `BaselineScan.damage`.
 struct BaselineScan {
-    /// The file is not a baseline JPEG, or it is corrupt.
-    struct ScanError: Error {}
-
-    private let frame: BaselineFrame
+    let frame: BaselineFrame
     /// Samples of a block across and down: 1 or 2.
     private let side: Int
-    private var input: ScanBytes
+    var input: ScanBytes
     private let planes: [ScanPlane]
 
     /// - Parameter eighths: 1 or 2.
@@ -26,72 +23,68 @@ struct BaselineScan {
         }
     }
 
-    /// Decodes all components up to EOI.
-    mutating func decode() throws(ScanError) -> [JPEGPlane] {
-        try decodeMCUs()
-        try expectEnd()
-        return planes.map(\.plane)
-    }
-
     // Bounded throughout: sides have 16 bits, so a scan has at most 2^26 MCUs; a restart interval has 16 bits, and is
     // not 0 where a restart marker follows an MCU. The bytes used lie within `input.count`, a few hundred thousand
     // bytes.
 
-    /// Bytes after the last MCU that are skipped: some encoders leave a few.
-    private static let surplusBytesMax = 1_000_000
+    var mcus: Int { frame.mcusAcross * frame.mcusDown }
 
-    /// Checks that EOI follows the image data.
-    private mutating func expectEnd() throws(ScanError) {
-        var surplus = 0
-        while case .bytes = input.continuation, surplus < Self.surplusBytesMax {
-            surplus += input.count
-            input.advance(past: input.count)
-        }
-        guard case .marker(0xD9) = input.continuation else { throw ScanError() }
-    }
-
-    private mutating func decodeMCUs() throws(ScanError) {
-        let mcus = frame.mcusAcross * frame.mcusDown
+    /// Decodes all components up to EOI.
+    mutating func decode() throws(ScanFault) -> [JPEGPlane] {
         var done = 0
         input.advance(past: 0)
         while done < mcus {
-            let run = frame.restartInterval == 0 ? mcus : min(frame.restartInterval, mcus - done)
+            let run = intervalLength(at: done)
             if done > 0 { try restart(done / frame.restartInterval - 1) }
-            try decodeRun(done..<(done + run))
+            try decodeInterval(done..<(done + run))
             done += run
+        }
+        switch input.continuation {
+        case .marker(0xD9): return planes.map(\.plane)
+        case .end: throw .endMissing
+        case .marker, .bytes: throw .unexpectedMarker
         }
     }
 
+    /// MCUs from `mcu` to the next restart marker.
+    func intervalLength(at mcu: Int) -> Int {
+        frame.restartInterval == 0 ? mcus : min(frame.restartInterval, mcus - mcu)
+    }
+
     /// Consumes the marker between two restart intervals; markers count from 0 to 7 and start over.
-    private mutating func restart(_ number: Int) throws(ScanError) {
+    private mutating func restart(_ number: Int) throws(ScanFault) {
         guard case .marker(let marker) = input.continuation, marker == 0xD0 + UInt8(number & 7) else {
-            throw ScanError()
+            throw .unexpectedMarker
         }
+        restart()
+    }
+
+    mutating func restart() {
         input.restart()
         for plane in planes { plane.restart() }
     }
 
-    /// Decodes the MCUs between two restart markers.
-    private mutating func decodeRun(_ mcus: Range<Int>) throws(ScanError) {
+    /// Decodes the MCUs between two restart markers, and checks that only padding is left before the next marker.
+    mutating func decodeInterval(_ mcus: Range<Int>) throws(ScanFault) {
         var next = mcus.lowerBound
         var skipped: UInt64 = 0
-        while next < mcus.upperBound {
+        while true {
             let (end, used) = try decodePart(next..<mcus.upperBound, skipping: skipped)
             next = end
             skipped = UInt64(used & 7)
-            if next < mcus.upperBound {
-                guard case .bytes = input.continuation else { throw ScanError() }
-                input.advance(past: used >> 3)
-            } else if frame.restartInterval > 0, input.count - (used + 7) >> 3 > 0 {
-                throw ScanError()
+            guard next < mcus.upperBound else {
+                guard input.skipPadding(after: (used + 7) >> 3) else { throw .surplus }
+                return
             }
+            guard case .bytes = input.continuation else { throw .dataEnds(mcu: next) }
+            input.advance(past: used >> 3)
         }
     }
 
     /// Decodes as many MCUs as the buffered bytes are sure to hold.
     ///
     /// - Returns: The next MCU, and the number of bits used.
-    private mutating func decodePart(_ mcus: Range<Int>, skipping bits: UInt64) throws(ScanError) -> (Int, Int) {
+    private mutating func decodePart(_ mcus: Range<Int>, skipping bits: UInt64) throws(ScanFault) -> (Int, Int) {
         let isLast = if case .bytes = input.continuation { false } else { true }
         let limit = isLast ? input.count : input.count - ScanBytes.reserveBytes
         var (next, used, isInvalid) = (mcus.lowerBound, 0, false)
@@ -101,15 +94,18 @@ struct BaselineScan {
             reader.refill()
             reader.consume(bits)
             while next < mcus.upperBound, isLast || reader.usedBits >> 3 < limit {
-                guard decodeMCU(next, &reader), reader.usedBits <= input.count * 8 else {
-                    isInvalid = true
-                    return
-                }
+                isInvalid = !decodeMCU(next, &reader)
+                used = reader.usedBits
+                if isInvalid || used > input.count * 8 { return }
                 next += 1
             }
-            used = reader.usedBits
         }
-        if isInvalid || next == mcus.lowerBound { throw ScanError() }
+        // The padding of the last byte may be read as an invalid code.
+        if isLast, used > (input.count - ScanBytes.readAheadBytes) * 8, next < mcus.upperBound {
+            throw .dataEnds(mcu: next)
+        }
+        if isInvalid { throw planes.contains(where: \.isOutOfRange) ? .outOfRange : .invalidCode(mcu: next) }
+        if next == mcus.lowerBound { throw .dataEnds(mcu: next) }
         return (next, used)
     }
 
@@ -135,6 +131,11 @@ struct BaselineScan {
     private let quantizers: UnsafeMutablePointer<Int32>
     /// The DC coefficient of the previous block, from which the next one is predicted.
     private var dc: Int32 = 0
+    /// The largest magnitude of a DC coefficient: samples of 8 bits give at most 1,024, and rounding adds at most half
+    /// a quantizer.
+    private let levelMax: Int32
+    /// Whether a DC coefficient was larger: differences from damaged data add up.
+    private(set) var isOutOfRange = false
 
     // Bounded throughout: sides have 16 bits, factors are at most 4 and a block becomes two samples a side, so a plane
     // has fewer than 2^30. `offset` lies in the plane, since row and column are those of an MCU.
@@ -148,6 +149,7 @@ struct BaselineScan {
         unsafe samples.initialize(repeating: 0, count: count)
         unsafe quantizers = .allocate(capacity: component.quantizers.count)
         unsafe quantizers.initialize(from: component.quantizers, count: component.quantizers.count)
+        levelMax = 1_024 + component.quantizers[0]
     }
 
     deinit {
@@ -168,9 +170,9 @@ struct BaselineScan {
     }
 
     /// DC prediction starts over after a restart marker.
-    func restart() { dc = 0 }
+    func restart() { (dc, isOutOfRange) = (0, false) }
 
-    /// Decodes the blocks of one MCU; false for an invalid Huffman code.
+    /// Decodes the blocks of one MCU; false for an invalid Huffman code, and for a mean that no samples have.
     @inline(__always)
     func decodeBlocks(row: Int, column: Int, _ reader: inout BitReader) -> Bool {
         for blockRow in 0..<component.verticalSampling {
@@ -189,6 +191,10 @@ struct BaselineScan {
         guard let difference = reader.coefficient(component.dc) else { return false }
         dc &+= difference
         let level = unsafe dc &* quantizers[0]
+        guard level.magnitude <= levelMax else {
+            isOutOfRange = true
+            return false
+        }
         if side == 1 {
             unsafe target[0] = Self.sample(level)
             return reader.skipCoefficients(from: 1, component.ac)
@@ -229,6 +235,10 @@ struct ScanBytes {
     private static let rawBytes = 131_072
     /// More bytes than the largest MCU (ten blocks) takes, so that the end need not be checked within one.
     static let reserveBytes = 4096
+    /// Bytes before the end of the data in which a decoder that lacks data may stop at an invalid code.
+    static let readAheadBytes = 8
+    /// Bytes of any value that encoders leave before a marker; a long padding repeats one value.
+    private static let strayBytesMax = 16
     /// Zeros after the last byte, which the decoder may read ahead but not use.
     private static let padding = [UInt8](repeating: 0, count: reserveBytes)
 
@@ -260,6 +270,28 @@ struct ScanBytes {
         while bytes.count < Self.rawBytes, case .bytes = continuation { unstuff() }
         count = bytes.count
         bytes += Self.padding
+    }
+
+    /// Moves on to the next marker, or the end of the file; false when what is skipped is neither short nor the padding
+    /// of an encoder, and so was image data.
+    mutating func skipPadding(after used: Int) -> Bool {
+        var (start, skipped, value, isUniform) = (used, 0, UInt8?.none, true)
+        while true {
+            for byte in bytes[min(start, count)..<count] {
+                isUniform = isUniform && byte == value ?? byte
+                value = byte
+                skipped += 1
+                if !isUniform, skipped > Self.strayBytesMax { return false }
+            }
+            guard case .bytes = continuation else { return true }
+            start = 0
+            advance(past: count)
+        }
+    }
+
+    /// Moves on to the next marker, or the end of the file.
+    mutating func skipToMarker() {
+        while case .bytes = continuation { advance(past: count) }
     }
 
     /// Continues after a restart marker.

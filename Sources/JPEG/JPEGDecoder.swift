@@ -40,7 +40,7 @@ import CJPEG
     ///
     /// - Parameter isCareful: Whether every Huffman code is checked, for an image that `BaselineDecoder` has not found
     ///   intact: libjpeg-turbo's fast decoder reads invalid codes as zeros.
-    /// - Throws: `JPEGDamageError` when missing data was filled in, `JPEGError` when decoding cannot continue.
+    /// - Throws: `JPEGDamageError` for damaged data or a missing end, `JPEGError` when decoding cannot continue.
     package func planes(eighths: Int, isCareful: Bool = true) throws -> [JPEGPlane] {
         precondition(Self.reductions.contains(eighths), "unsupported reduction")
         guard isLumaAndChroma else { throw JPEGError("color_space") }
@@ -55,7 +55,11 @@ import CJPEG
             filled = code == 0 ? size : 0
         }
         try JPEGError.check(code, "read_raw_data")
-        if let damage = finish() { throw damage }
+        switch finish() {
+        case .damaged(let damage): throw damage
+        case .endMissing: throw JPEGDamageError(intactShare: 1)
+        case .intact, .unreadable: break
+        }
         var start = 0
         return shapes.map { shape in
             // Bounded: a part of `size`.
@@ -64,11 +68,13 @@ import CJPEG
         }
     }
 
+    /// Whether the file ends in zeros where its EOI should be: space that was allocated and never written.
+    var endsInZeros: Bool { unsafe CJPEG_ends_in_zeros(decoder) != 0 }
+
     /// Decodes to EOI to check the coded data; discards the samples.
     ///
-    /// - Returns: Nil when no data had to be filled in.
     /// - Throws: `JPEGError` when decoding cannot continue.
-    func readThrough() throws(JPEGError) -> JPEGDamageError? {
+    func readThrough() throws(JPEGError) -> JPEGValidation {
         try start(eighths: 1, isCareful: true, toPixels: false)
         try JPEGError.check(unsafe CJPEG_read_through(decoder), "read_raw_data")
         return finish()
@@ -99,15 +105,19 @@ import CJPEG
         try JPEGError.check(code, "start_decompress")
     }
 
-    /// Reads from the last row to EOI.
-    private func finish() -> JPEGDamageError? {
+    /// Reads from the last row to EOI, and judges what was read.
+    private func finish() -> JPEGValidation {
         // Errors after the last row are counted in `CJPEG_inventions`.
         _ = unsafe CJPEG_finish(decoder)
-        guard unsafe CJPEG_inventions(decoder) > 0 else { return nil }
-        if unsafe CJPEG_ends_in_zeros(decoder) != 0 { return JPEGDamageError(intactShare: 0) }
+        guard unsafe CJPEG_inventions(decoder) > 0 else { return .intact }
+        // Data is missing anywhere in a file that is damaged before its end, so that what follows is not in its place.
+        guard !endsInZeros, unsafe CJPEG_is_cut(decoder) != 0 else {
+            return .damaged(JPEGDamageError(intactShare: 0))
+        }
+        if unsafe CJPEG_lacks_only_end(decoder) != 0 { return .endMissing }
         var rows: UInt32 = 0
         let intact = unsafe CJPEG_intact_rows(decoder, &rows)
-        return JPEGDamageError(intactShare: rows == 0 ? 0 : Double(intact) / Double(rows))
+        return .damaged(JPEGDamageError(intactShare: rows == 0 ? 0 : Double(intact) / Double(rows)))
     }
 
     /// The samples without the padding to whole blocks.

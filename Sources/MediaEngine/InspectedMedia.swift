@@ -110,10 +110,12 @@ public enum ContainerDefect: String, Codable, Sendable, Hashable {
     case parameterSetsMissing
     /// The video changes its size or its parameter sets in the middle, which one sample entry cannot describe.
     case parameterSetsChange
-    /// A GIF ends after a complete frame, without its trailer.
+    /// A GIF ends after a complete frame, or a JPEG after all of its image, without the end marker.
     case trailerMissing
     /// A JPEG is coded arithmetically, or has no Huffman tables, as a frame of Motion JPEG.
     case rareCoding
+    /// The orientation of a PNG is in a text chunk, by which only some decoders turn the pixels.
+    case orientationInText
     /// The data chunk of a WAV is the last one and has no length: the file was written to a pipe, or never finished.
     case samplesNotCounted
 }
@@ -122,7 +124,7 @@ public enum ContainerDefect: String, Codable, Sendable, Hashable {
 public struct MediaDamage: Codable, Sendable, Hashable {
     /// Seconds of a movie or audio file by its header; `InspectedMedia.duration` is the readable part.
     public var declaredDuration: Double?
-    /// The fraction of a still's rows that were decoded without concealment, 0 to 1.
+    /// The fraction of a still that is shown as it was, 0 to 1; 1 when only detail of the whole image is missing.
     public var intactShare: Double?
 
     public init(declaredDuration: Double) {

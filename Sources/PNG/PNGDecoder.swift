@@ -92,6 +92,20 @@ import SafeArithmetic
         return unsafe spng_get_exif(context, &exif) == 0
     }
 
+    /// The decompressed text of the first text chunk with that keyword that was read so far; nil without one.
+    package func text(named keyword: String) -> [UInt8]? {
+        var count: UInt32 = 0
+        guard unsafe spng_get_text(context, nil, &count) == 0, count > 0 else { return nil }
+        var texts = unsafe [spng_text](repeating: spng_text(), count: Int(clamping: count))
+        guard unsafe spng_get_text(context, &texts, &count) == 0 else { return nil }
+        let wanted = Array(keyword.utf8) + [0]
+        let index = unsafe texts.firstIndex { text in
+            unsafe withUnsafeBytes(of: text.keyword) { unsafe $0.starts(with: wanted) }
+        }
+        guard let index, let bytes = unsafe texts[index].text else { return nil }
+        return unsafe UnsafeRawBufferPointer(start: bytes, count: texts[index].length).map { $0 }
+    }
+
     /// The ICC profile; nil without one.
     package var colorProfile: [UInt8]? {
         var profile = unsafe spng_iccp()

@@ -160,6 +160,15 @@ import Glibc
         return try inMemory().turned()
     }
 
+    /// The same pixels with another EXIF orientation.
+    package func oriented(_ orientation: Int) throws -> Image {
+        let copy = try derive("copy") { out in
+            unsafe CVips_copy_as(pointer, out, vips_image_get_interpretation(pointer))
+        }
+        unsafe vips_image_set_int(copy.pointer, "orientation", CInt(clamping: orientation))
+        return copy
+    }
+
     private func turned() throws -> Image {
         try derive("autorot") { out in unsafe CVips_autorot(pointer, out) }
     }

@@ -18,6 +18,17 @@ import Testing
         #expect(url.text == "https://example.com/two%20cats/%c3%bc%20.jpg?q=%c3%a4%20b")
     }
 
+    @Test func `Characters that browsers encode and libcurl does not are percent-encoded`() throws {
+        let url = try CurlURL(parsing: "https://example.com/a\"b`c<d>%3C?q=\"`<>")
+        #expect(url.text == "https://example.com/a%22b%60c%3Cd%3E%3C?q=%22%60%3C%3E")
+        #expect(try url.resolving("?\"").text == "https://example.com/a%22b%60c%3Cd%3E%3C?%22")
+    }
+
+    @Test(arguments: ["<", ">", "\"", "`"])
+    func `A host with a character that must be encoded is rejected`(character: String) {
+        #expect(throws: CurlError.self) { try CurlURL(parsing: "https://exa\(character)mple.com/") }
+    }
+
     @Test func `User info is decoded and removed`() throws {
         let url = try CurlURL(parsing: "https://me%40home:p%3Aw@example.com/cat")
         #expect(url.credentials == CurlCredentials(user: "me@home", password: "p:w"))

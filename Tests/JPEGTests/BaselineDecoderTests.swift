@@ -100,13 +100,13 @@ struct DownloadingJPEGTests {
         let target = open(partial.path, O_RDWR)
         defer { close(target) }
         var written = headers
-        let planes = BaselineDecoder.planes(descriptor: target, eighths: 1) {
+        let reading = BaselineDecoder.read(descriptor: target, eighths: 1) {
             guard written < bytes.count else { return false }
             let next = Array(bytes[written..<min(written + piece, bytes.count)])
             written += pwrite(target, next, next.count, off_t(written))
             return true
         }
-        #expect(planes == file.planes(eighths: 1))
+        #expect(try reading == .planes(#require(file.planes(eighths: 1))))
         #expect(written > bytes.count - 4)
     }
 
@@ -115,7 +115,7 @@ struct DownloadingJPEGTests {
         let partial = try JPEGFile(bytes: Array(bytes.prefix(bytes.count / 2)))
         let target = open(partial.path, O_RDONLY)
         defer { close(target) }
-        #expect(BaselineDecoder.planes(descriptor: target, eighths: 1) { false } == nil)
+        #expect(BaselineDecoder.read(descriptor: target, eighths: 1) { false } == .damaged)
     }
 }
 

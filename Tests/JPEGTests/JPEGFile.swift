@@ -42,6 +42,9 @@ struct JPEGFile {
     func planes(eighths: Int) -> [JPEGPlane]? {
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
-        return BaselineDecoder.planes(descriptor: descriptor, eighths: eighths)
+        guard case .planes(let planes) = BaselineDecoder.read(descriptor: descriptor, eighths: eighths) else {
+            return nil
+        }
+        return planes
     }
 }

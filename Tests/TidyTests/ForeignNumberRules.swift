@@ -68,6 +68,7 @@ enum ForeignNumberRules {
         "Sources/MediaProcessing/Stills/JPEGXLHeader.swift",
         "Sources/MediaProcessing/Stills/PlainHEIF.swift",
         "Sources/MediaProcessing/Stills/PNGParser.swift",
+        "Sources/MediaProcessing/Stills/PNGTextOrientation.swift",
         "Sources/MediaProcessing/Stills/TIFFValidator.swift",
         "Sources/PNG/PNGChunk.swift",
         "Sources/PNG/PNGDecoder.swift",

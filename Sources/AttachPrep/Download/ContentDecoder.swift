@@ -7,7 +7,7 @@ internal import Zlib
 ///
 /// libcurl's own decoding is off because it checks no limits while it decompresses.
 enum ContentCoding: Sendable, Hashable {
-    /// The bytes are the file. Also used for names that do not compress, such as `utf-8` and `aws-chunked`.
+    /// The bytes are the file. Also used for names that do not compress, such as `utf-8`.
     case none
     case gzip
     case deflate
@@ -15,8 +15,7 @@ enum ContentCoding: Sendable, Hashable {
     case rejected
 
     init(_ head: ResponseHead) {
-        let names = head.values("content-encoding").flatMap { $0.split(at: UInt8(ascii: ",")) }
-            .map(\.withoutBlanks.lowercased).filter { !$0.isEmpty && $0 != "identity" }
+        let names = head.contentCodings
         guard names.count <= 1 else {
             self = .rejected
             return

@@ -204,6 +204,10 @@ extension TransferError {
             self.init(error: .tlsFailed(host, detail), remedy: .none)
             return
         }
+        if error.isHeaderWithoutColon {
+            self.init(error: .headerWithoutColon(host, detail), remedy: .none)
+            return
+        }
         switch code {
         case .timedOut: self = .timeout("\(host) did not accept a connection within", facts.limits.connect)
         case .couldNotConnect: self.init(error: .notConnected(host, detail), remedy: .retry)

@@ -110,6 +110,12 @@ extension AttachPrepError {
             isRetryable: false)
     }
 
+    static func headerWithoutColon(_ host: String, _ detail: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadHTTPStatus, "\(host) sent a header line without a colon; remove it on the server.",
+            detail: detail, isRetryable: false)
+    }
+
     static func tooManyRedirects(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTooManyRedirects,

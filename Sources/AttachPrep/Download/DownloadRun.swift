@@ -23,6 +23,7 @@ struct DownloadRun {
     private(set) var opensConnection = false
     private let schedule: RetrySchedule
     private var redirects = 0
+    private var cookies = RedirectCookies()
     private var attempts = 1
     private var timings = DownloadTimings()
     private var httpVersion: String?
@@ -115,6 +116,7 @@ struct DownloadRun {
             let isStored = !CacheDirectives(answer.values("cache-control")).has("no-store")
             self.freshness = validators.map { freshness.renewing($0, isStored: isStored) } ?? freshness
         case .redirect:
+            cookies.store(answer, from: hop)
             redirectsFreshUntil = redirectsFreshUntil.flatMap { limit in freshness.freshUntil.map { min($0, limit) } }
         default: break
         }
@@ -222,8 +224,8 @@ extension DownloadRun {
             connect: timeouts.connect, firstByte: timeouts.firstByte, stall: timeouts.stall,
             stallBytesMin: timeouts.stallBytesMin, deadline: deadline)
         let lines = headers.lines(
-            isFirstOrigin: hop.origin == first.origin, authorization: first.basicAuthorization, resuming: resumePoint,
-            condition: condition)
+            isFirstOrigin: hop.origin == first.origin, authorization: first.basicAuthorization,
+            cookie: { cookies.header(for: hop, callers: $0) }, resuming: resumePoint, condition: condition)
         var settings = TransferSettings(url: hop.text, headers: lines, limits: limits)
         settings.pins = hosts.filter { IPAddress($0.host) == nil }.map(\.pin)
         settings.proxy = downloader.proxy?.text

@@ -45,13 +45,19 @@ package struct RequestHeaders: Sendable {
     ///   - isFirstOrigin: Whether the hop has the origin of the requested URL; only then are the caller's headers and
     ///     credentials sent.
     ///   - authorization: The `Authorization` value from the URL's user info; the caller's own header overrides it.
+    ///   - cookie: Makes the value of the `Cookie` header from the caller's, which is nil without one.
     ///   - point: Where to resume; nil requests the whole file.
     ///   - condition: The conditional headers, ignored when resuming.
     func lines(
-        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?,
-        condition: ConditionalRequest? = nil
+        isFirstOrigin: Bool, authorization: String?, cookie: (String?) -> String? = { $0 },
+        resuming point: ResumePoint?, condition: ConditionalRequest? = nil
     ) -> [String] {
         var fields = isFirstOrigin ? callers : []
+        let index = fields.firstIndex { $0.name.lowercased() == "cookie" }
+        if let value = cookie(index.map { fields[$0].value }) {
+            if let index { fields.remove(at: index) }
+            fields.append(("Cookie", value))
+        }
         let own = [
             ("User-Agent", Self.userAgent), ("Accept", "*/*"), ("Authorization", isFirstOrigin ? authorization : nil),
         ]

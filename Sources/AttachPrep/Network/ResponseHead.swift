@@ -53,10 +53,15 @@ package struct ResponseHead: Sendable, Hashable {
 
 /// The header fields that describe the body.
 extension ResponseHead {
-    /// Whether the body has a content coding other than `identity`.
-    package var isEncoded: Bool {
-        values("content-encoding").contains { !$0.isEmpty && $0.lowercased != "identity" }
+    /// The content codings in lowercase and in order, without those that change no byte: `identity`, and
+    /// `aws-chunked`, which S3 stores with an object although the chunks were removed when it was uploaded.
+    var contentCodings: [ForeignText] {
+        values("content-encoding").flatMap { $0.split(at: UInt8(ascii: ",")) }.map(\.withoutBlanks.lowercased)
+            .filter { !$0.isEmpty && $0 != "identity" && $0 != "aws-chunked" }
     }
+
+    /// Whether the body has a content coding that changes its bytes.
+    package var isEncoded: Bool { !contentCodings.isEmpty }
 
     /// Declared bytes of the body as sent; nil if none are declared, `Int.max` if the number exceeds 64 bits.
     package var contentLength: Int? {
@@ -168,11 +173,20 @@ struct ResponseHeadParser: Sendable {
 
     private static let nameBytesMax = 64
 
-    /// The line without trailing whitespace.
+    /// The line without trailing whitespace. Of a `Location` that is not UTF-8, each byte beyond ASCII is
+    /// percent-encoded: the server expects those bytes.
     private static func text(_ line: UnsafeRawBufferPointer) -> ForeignText {
         var bytes = unsafe line[...]
         while let last = unsafe bytes.last, [0x0d, 0x0a, 0x20, 0x09].contains(last) { unsafe bytes.removeLast() }
-        return unsafe ForeignText(bytes)
+        guard unsafe name(line)?.lowercased() == "location",
+            unsafe String(validating: bytes, as: UTF8.self) == nil
+        else { return unsafe ForeignText(bytes) }
+        let hexadecimal = Array("0123456789ABCDEF".utf8)
+        return unsafe ForeignText(
+            bytes.flatMap { byte in
+                byte < 0x80
+                    ? [byte] : [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 0x0F)]]
+            })
     }
 }
 

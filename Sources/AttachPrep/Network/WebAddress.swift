@@ -73,6 +73,10 @@ package struct WebAddress: Sendable, Hashable {
     /// The host in ASCII and lower case, IPv6 without brackets.
     package var host: String { url.host }
     package var port: Int { url.port }
+    /// The path, percent-encoded, without the query.
+    var path: ForeignText { ForeignText(url.path) }
+    /// Whether the connection is encrypted.
+    var isSecure: Bool { url.scheme == "https" }
     /// The IP address if the host is one.
     package var literal: IPAddress? { IPAddress(url.host) }
     /// Scheme, host and port. The caller's headers and credentials are sent only to the first origin.

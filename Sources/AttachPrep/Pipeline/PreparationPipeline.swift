@@ -160,7 +160,7 @@ struct PreparationPipeline: Sendable {
         let media = try await work(on: source, .inspect, in: .query, &record) { engine, clock in
             try await engine.inspect(query, source: source.descriptor, deadline: clock.deadline)
         }
-        guard media.damage != nil else { throw error }
+        guard media.damage != nil || media.containerDefect == .trailerMissing else { throw error }
         record.foundDamaged()
         let plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
         if let error = plan.error { throw error }

@@ -97,7 +97,7 @@ struct AttachmentPlanner {
     }
 
     private func repair(_ damage: MediaDamage) throws -> AttachmentDecision {
-        let reason = "the file is damaged: \(damageSummary(damage))"
+        let reason = damageReason(damage)
         guard request.unsupported == .convert else {
             throw AttachPrepError(
                 .mediaCorrupt,
@@ -106,10 +106,15 @@ struct AttachmentPlanner {
         return .rewrite(renditions.rendition(), .converted, reason: reason)
     }
 
-    private func damageSummary(_ damage: MediaDamage) -> String {
-        if let share = damage.intactShare { return "\(Int(clamping: share * 100)) % of the image can be read" }
+    private func damageReason(_ damage: MediaDamage) -> String {
+        if let share = damage.intactShare {
+            if share == 1 { return "the file is cut off: all of the image can be read, in less detail" }
+            return "the file is damaged: \(Int(clamping: share * 100)) % of the image can be read"
+        }
         let (intact, declared) = (Self.shown(media.duration ?? 0), Self.shown(damage.declaredDuration ?? 0))
-        return intact == declared ? "under 0.1 s of \(declared) s is lost" : "\(intact) of \(declared) s can be read"
+        let loss =
+            intact == declared ? "under 0.1 s of \(declared) s is lost" : "\(intact) of \(declared) s can be read"
+        return "the file is damaged: \(loss)"
     }
 
     private static func shown(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
@@ -157,9 +162,14 @@ package enum Attachability: Sendable, Hashable {
         case .parameterSetsChange:
             self = .notAttachable(reason: "the video changes its size or its parameter sets in the middle")
         case .trailerMissing:
-            self = .notAttachable(reason: "the GIF ends after a frame, without its trailer")
+            self = .notAttachable(
+                reason: media.format == .gif
+                    ? "the GIF ends after a frame, without its trailer"
+                    : "the file ends without its end marker, although all of the image is there")
         case .rareCoding:
             self = .notAttachable(reason: "the JPEG is coded arithmetically or without Huffman tables")
+        case .orientationInText:
+            self = .notAttachable(reason: "only some decoders turn the PNG by the orientation in its text chunk")
         case .samplesNotCounted:
             self = .notAttachable(reason: "the WAV header does not state the number of samples")
         case nil:

@@ -39,7 +39,7 @@ struct RenditionPlanner {
         var rendition = StillRendition(
             bytesMax: bytesMax(.image), longSideMax: isDisplay ? Limits.displayImageSidePixelsMax : nil)
         rendition.isJPEGOnly = !request.accepts(.png)
-        rendition.isRepair = media.damage != nil
+        rendition.isRepair = media.damage != nil || media.format == .jpeg && media.containerDefect == .trailerMissing
         return rendition
     }
 
@@ -52,7 +52,7 @@ struct RenditionPlanner {
 
     /// Whether a GIF only lacks its trailer.
     private var completesGIF: Bool {
-        media.containerDefect == .trailerMissing && bytes < request.bytesMax(for: .image)
+        media.format == .gif && media.containerDefect == .trailerMissing && bytes < request.bytesMax(for: .image)
             && !(isDisplay && DisplayLimitCheck(media: media, bytes: bytes).reason != nil)
     }
 

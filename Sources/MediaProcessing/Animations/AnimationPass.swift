@@ -166,6 +166,7 @@ struct PassPacing {
     private let start: Double
     private let seconds: Double
     private var window: (number: Int, time: Double)
+    private var number = 0
     private var measured: Double?
 
     /// - Parameter count: Frames of the whole pass.
@@ -180,13 +181,14 @@ struct PassPacing {
     /// Records that so many frames were read.
     mutating func record(_ number: Int) {
         let now = clock.secondsSpent
+        self.number = number
         guard now - window.time >= Self.windowSeconds, number > window.number else { return }
         measured = Double(number - window.number) / (now - window.time)
         window = (number, now)
     }
 
     /// Recent frames per second; before the first measurement the average.
-    var pace: Double { measured ?? Double(max(1, window.number)) / max(1e-4, clock.secondsSpent - start) }
+    var pace: Double { measured ?? Double(max(1, number)) / max(1e-4, clock.secondsSpent - start) }
 
     /// Whether no time is left.
     var isOver: Bool { clock.secondsLeft <= 0 }

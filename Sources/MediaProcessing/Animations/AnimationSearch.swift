@@ -11,6 +11,8 @@ struct AnimationSearch {
     private static let closeShare = 0.88
     /// The share of the limit that a corrected pass aims at, since corrections are not exact.
     private static let aimShare = 0.96
+    /// How much more of the work a search must allow to be made after one that lack of time had limited.
+    private static let gainMin = 1.5
     /// A pass is the last one when there is no time for about this many.
     private static let passesReserve = 2.5
 
@@ -34,20 +36,32 @@ struct AnimationSearch {
     func run() throws -> Found {
         let full = try pass(AnimationStep(), palette: firstPalette(), scale: baseScale, overrunPolicy: .abort)
         if let found = found(full, AnimationStep(), isTimeLimited: false) { return found }
-        let workReduction = PassWorkReduction(pace: full.pace, frames: facts.delays.count, seconds: clock.secondsLeft)
-        let sample = try FrameSampleCollector(
-            facts: facts, scale: baseScale * workReduction.scale, pace: full.pace, clock: clock
-        ).collect(open())
-        return try found(workReduction, sample)
+        var workReduction = PassWorkReduction(pace: full.pace, frames: facts.delays.count, seconds: clock.secondsLeft)
+        var (found, pace) = try search(workReduction, pace: full.pace)
+        // What lack of time took from the animation is decided again by the latest pace.
+        while found.isTimeLimited {
+            let renewed = PassWorkReduction(pace: pace, frames: facts.delays.count, seconds: clock.secondsLeft)
+            guard renewed.share >= workReduction.share * Self.gainMin,
+                let better = try? search(renewed, pace: pace)
+            else { break }
+            workReduction = renewed
+            (found, pace) = better
+        }
+        return found
     }
 
-    /// Returns the best of several passes, each with the step that the sample predicts, corrected by the previous pass.
-    private func found(_ workReduction: PassWorkReduction, _ sample: FrameSample) throws -> Found {
+    /// Returns the best of several passes, each with the step that a sample predicts, corrected by the previous pass; and
+    /// the pace of the last one, in frames per second at full size.
+    private func search(_ workReduction: PassWorkReduction, pace: Double) throws -> (found: Found, pace: Double) {
+        let sample = try FrameSampleCollector(
+            facts: facts, scale: baseScale * workReduction.scale, pace: pace, clock: clock
+        ).collect(open())
         let choice = SampledStepSearch(
             sample: sample, loopCount: facts.loopCount, rate: workReduction.rate, clock: clock)
         var best: Found?
         var correction = 1.0
         var passSeconds: Double?
+        var pace = pace
         for number in 1...Self.passesMax {
             let bytesGoal = Int(clamping: Double(bytesMax) / correction)
             guard let (step, palette) = try choice.step(bytesMax: bytesGoal) else { break }
@@ -59,13 +73,16 @@ struct AnimationSearch {
                 step, palette: palette, scale: baseScale * workReduction.scale,
                 overrunPolicy: best != nil ? .abort : isLast ? .dropFramesToFit : .dropFramesWhenLate)
             passSeconds = clock.secondsSpent - start
+            pace = result.pace * workReduction.workShare(step)
             let next = found(result, step, isTimeLimited: workReduction.binds(step))
             if let next, next.bytes.count > best?.bytes.count ?? 0 { best = next }
-            if let best, isLast || Double(best.bytes.count) >= Double(bytesMax) * Self.closeShare { return best }
+            if let best, isLast || Double(best.bytes.count) >= Double(bytesMax) * Self.closeShare {
+                return (best, pace)
+            }
             correction *= Double(result.estimate) / (Double(bytesMax) * Self.aimShare)
         }
         guard let best else { throw nothingFits }
-        return best
+        return (best, pace)
     }
 
     private var nothingFits: AttachPrepError {
@@ -128,8 +145,12 @@ struct PassWorkReduction: Hashable {
     /// Whether the time limit reduces more than the step alone.
     func binds(_ step: AnimationStep) -> Bool { scale < 1 || rate != .all && step.rate == rate }
 
+    /// The share of a full pass's work that it allows.
+    var share: Double { rate.value * scale * scale }
+
+    /// The share of a full pass's work that a step takes.
+    func workShare(_ step: AnimationStep) -> Double { step.rate.value * scale * scale * step.scale * step.scale }
+
     /// Predicted seconds of a pass.
-    func passSeconds(_ step: AnimationStep) -> Double {
-        fullSeconds * step.rate.value * scale * scale * step.scale * step.scale
-    }
+    func passSeconds(_ step: AnimationStep) -> Double { fullSeconds * workShare(step) }
 }

@@ -50,7 +50,9 @@ struct ImageInspection {
         let header = try? JPEGSegments.parseHeader(window("JPEG"))
         try header?.requireSupported()
         var media = try inspectDecodableJPEG()
-        if let header, header.isArithmetic || !header.hasHuffmanTables { media.containerDefect = .rareCoding }
+        if let header, header.isArithmetic || !header.hasHuffmanTables {
+            media.containerDefect = media.containerDefect ?? .rareCoding
+        }
         return media
     }
 
@@ -63,10 +65,14 @@ struct ImageInspection {
         }
         if request.decodesStills { try checkHeader() }
         // A damaged JPEG is described by its header; its pixels are decoded by the repair.
-        let damage = request.decodesStills ? try StillValidator.damage(ofJPEG: source) : nil
-        var media = try inspectStill(decoding: damage == nil && request.decodesStills)
+        let defect = request.decodesStills ? try StillValidator.defect(ofJPEG: source) : nil
+        var media = try inspectStill(decoding: defect == nil && request.decodesStills)
         media.hasMetadata = segments?.hasMetadata ?? true
-        media.damage = damage
+        switch defect {
+        case .damage(let damage): media.damage = damage
+        case .endMissing: media.containerDefect = .trailerMissing
+        case nil: break
+        }
         return media
     }
 
@@ -169,6 +175,11 @@ struct ImageInspection {
             try StillValidator.requireIntact(.png, source: source)
         }
         var media = try inspectStill()
+        if !parser.isAnimated, let orientation = PNGTextOrientation.read(descriptor: source) {
+            media.containerDefect = .orientationInText
+            media.orientation = orientation
+            if orientation.swapsSides { (media.width, media.height) = (media.height, media.width) }
+        }
         media.hasMetadata = try PNGRetainedChunks.parse(window("PNG")).hasMetadata
         media.frames = 1
         if parser.isAnimated {

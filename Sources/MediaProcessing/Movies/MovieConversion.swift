@@ -89,16 +89,23 @@ struct MovieConversion {
         let videoBytes = target.videoBytes(beside: audio)
         let isPressed = target.isPressed
         let trial = TrialEncode.shape(shape, bytes: videoBytes, scan: source.scan)
-        let trialEncode = try TrialEncode.run(
-            source, shape: trial, quality: TrialEncode.quality(trial, bytes: videoBytes, scan: source.scan),
-            clock: clock
-        )
-        var estimate = EncodeEstimate(
-            shape: shape, frameRate: source.scan.frameRate,
-            frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
-            duration: min(target.cut ?? .infinity, source.scan.end), trialEncode: trialEncode, bytesMax: videoBytes,
-            qualityBest: isPressed ? Limits.movieQualityBest : Limits.movieQuality, secondsLeft: clock.secondsLeft)
-        if !isPressed { estimate.capQuality(toBytes: source.scan.videoScan.bytes, codec: source.scan.video.codec) }
+        let quality = TrialEncode.quality(trial, bytes: videoBytes, scan: source.scan)
+        var trialEncode = try TrialEncode.run(source, shape: trial, quality: quality, clock: clock)
+        func estimated() -> EncodeEstimate {
+            var estimate = EncodeEstimate(
+                shape: shape, frameRate: source.scan.frameRate,
+                frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
+                duration: min(target.cut ?? .infinity, source.scan.end), trialEncode: trialEncode, bytesMax: videoBytes,
+                qualityBest: isPressed ? Limits.movieQualityBest : Limits.movieQuality, secondsLeft: clock.secondsLeft)
+            if !isPressed {
+                estimate.capQuality(toBytes: source.scan.videoScan.bytes, codec: source.scan.video.codec)
+            }
+            return estimate
+        }
+        let estimate = try estimated().renewedIfForced {
+            try trialEncode.renewPace(source, quality: quality, clock: clock)
+            return estimated()
+        }
         report.record(audio: audio, full: target.fullAudio)
         let encoding = MovieEncoding(bytesMax: rendition.bytesMax, clock: clock)
         let (choice, written) = try encoding.run(estimate, cut: target.cut) { choice, rateController, canRestart in

@@ -41,6 +41,13 @@ extension EncodeEstimate {
     }
 }
 
+extension EncodeEstimate {
+    /// What lack of time would take from the movie is decided by the latest pace: `again` measures it once more.
+    func renewedIfForced(_ again: () throws -> EncodeEstimate) rethrows -> EncodeEstimate {
+        MovieLadder(estimate: self).choice.isForcedByTime ? try again() : self
+    }
+}
+
 /// Encoding settings of a movie's video.
 struct MovieChoice: Sendable, Hashable {
     var shape: MovieShape

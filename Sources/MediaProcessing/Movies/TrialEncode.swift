@@ -25,8 +25,8 @@ struct TrialEncode {
     /// Expected bytes of the whole video.
     let curve: RateCurve
     let shape: MovieShape
-    let secondsPerFrame: Double
-    let secondsPerMegapixel: Double
+    private(set) var secondsPerFrame: Double
+    private(set) var secondsPerMegapixel: Double
     let preset = Self.trialPreset
 
     /// Bits per pixel below which a smaller size will be chosen anyway.
@@ -66,6 +66,36 @@ struct TrialEncode {
     ///   - shape: The size to try.
     ///   - quality: The rate factor to try.
     static func run(_ source: MovieSource, shape: MovieShape, quality: Double, clock: WorkClock) throws -> TrialEncode {
+        let excerpts = try excerpts(source, shape: shape, quality: quality, keepsFrame: true, clock: clock)
+        guard let firstFrame = excerpts.first?.firstFrame else {
+            throw AttachPrepError(.mediaCorrupt, "No frame of the movie decodes; send an intact file.")
+        }
+        func mean(_ value: (Excerpt) -> Double) -> Double { excerpts.map(value).reduce(0, +) / Double(excerpts.count) }
+        // Otherwise the pass allocates its frames beside the freed ones of the trial, and 4K in 10 bits exceeds the
+        // limit of a media process.
+        OwnProcess.trimMemory()
+        let scan = source.scan
+        let pace = pace(excerpts, shape)
+        let usual = Double(scan.videoScan.bytes) / Double(max(1, scan.videoScan.shown))
+        let weight = max(0.3, min(3, usual / max(1, mean(\.sourceBytesPerFrame))))
+        return TrialEncode(
+            firstFrame: firstFrame,
+            curve: RateCurve(
+                bytes: mean(\.bytesPerFrame) * weight * Double(scan.videoScan.shown), at: quality,
+                steps: steps(excerpts)), shape: shape, secondsPerFrame: pace.frame, secondsPerMegapixel: pace.megapixel)
+    }
+
+    /// Measures the time again: a machine that was slow at the first measurement need not stay slow.
+    mutating func renewPace(_ source: MovieSource, quality: Double, clock: WorkClock) throws {
+        let excerpts = try Self.excerpts(source, shape: shape, quality: quality, keepsFrame: false, clock: clock)
+        guard !excerpts.isEmpty else { return }
+        (secondsPerFrame, secondsPerMegapixel) = Self.pace(excerpts, shape)
+        OwnProcess.trimMemory()
+    }
+
+    private static func excerpts(
+        _ source: MovieSource, shape: MovieShape, quality: Double, keepsFrame: Bool, clock: WorkClock
+    ) throws -> [Excerpt] {
         let limit = clock.secondsLeft * timeShare
         let start = clock.secondsSpent
         var excerpts: [Excerpt] = []
@@ -75,27 +105,19 @@ struct TrialEncode {
                 source, at: time, shape: shape, quality: quality, secondsMax: max(0.05, limit / 3), clock: clock)
             guard excerpt.frames > 0 else { continue }
             // A decoded frame of 4K takes 12 to 25 MB; one is enough.
-            if !excerpts.isEmpty { excerpt.firstFrame = nil }
+            if !excerpts.isEmpty || !keepsFrame { excerpt.firstFrame = nil }
             excerpts.append(excerpt)
         }
-        guard let firstFrame = excerpts.first?.firstFrame else {
-            throw AttachPrepError(.mediaCorrupt, "No frame of the movie decodes; send an intact file.")
-        }
-        func mean(_ value: (Excerpt) -> Double) -> Double { excerpts.map(value).reduce(0, +) / Double(excerpts.count) }
-        // Otherwise the pass allocates its frames beside the freed ones of the trial, and 4K in 10 bits exceeds the
-        // limit of a media process.
-        OwnProcess.trimMemory()
-        let frames = Double(excerpts.map(\.frames).reduce(0, +))
-        let scan = source.scan
-        let usual = Double(scan.videoScan.bytes) / Double(max(1, scan.videoScan.shown))
-        let weight = max(0.3, min(3, usual / max(1, mean(\.sourceBytesPerFrame))))
-        return TrialEncode(
-            firstFrame: firstFrame,
-            curve: RateCurve(
-                bytes: mean(\.bytesPerFrame) * weight * Double(scan.videoScan.shown), at: quality,
-                steps: steps(excerpts)), shape: shape,
-            secondsPerFrame: excerpts.map(\.decodingSeconds).reduce(0, +) / frames,
-            secondsPerMegapixel: excerpts.map(\.encodingSeconds).reduce(0, +) / frames / shape.megapixels)
+        return excerpts
+    }
+
+    /// Average seconds to decode a frame, and to encode a megapixel.
+    private static func pace(_ excerpts: [Excerpt], _ shape: MovieShape) -> (frame: Double, megapixel: Double) {
+        let frames = Double(max(1, excerpts.map(\.frames).reduce(0, +)))
+        return (
+            excerpts.map(\.decodingSeconds).reduce(0, +) / frames,
+            excerpts.map(\.encodingSeconds).reduce(0, +) / frames / shape.megapixels
+        )
     }
 
     /// Rate factor steps that double the bytes.

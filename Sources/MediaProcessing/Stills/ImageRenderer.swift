@@ -63,9 +63,12 @@ struct ImageRenderer {
         guard request.format == .jpeg else {
             throw AttachPrepError(.internal, "Only JPEGs are repaired.", detail: "\(request.format)")
         }
-        var rendered = try still.render(upright(JPEGRepair.repairedImage(source: source, deadline: deadline)))
-        rendered.warnings.append(
-            PreparationWarning(.mediaRepaired, "The image was damaged; only the readable part was kept."))
+        let (frame, defect) = try JPEGRepair.repairedImage(source: source, deadline: deadline)
+        var rendered = try still.render(upright(frame))
+        if case .damage = defect {
+            rendered.warnings.append(
+                PreparationWarning(.mediaRepaired, "The image was damaged; only the readable part was kept."))
+        }
         return rendered
     }
 
@@ -114,10 +117,12 @@ struct ImageRenderer {
         let geometry = Self.geometry(of: stored, in: box)
         var rendered = RenderedMedia()
         let shown: Image
-        if let colors = try declaredColors() {
+        let colors = try declaredColors()
+        if colors != nil || isTurnedByText {
             // Converted first, since light is averaged in other values otherwise.
-            shown = try colors.inSRGB(stored.upright()).reduced(width: geometry.width, height: geometry.height)
-                .inMemory()
+            let upright = try stored.upright()
+            shown = try (colors?.inSRGB(upright) ?? upright.inSRGB())
+                .reduced(width: geometry.width, height: geometry.height).inMemory()
         } else if stored.interpretation == "cmyk" {
             shown = try reducedCMYK(stored, to: geometry).inSRGB().inMemory()
         } else {
@@ -194,13 +199,23 @@ struct ImageRenderer {
         return rendered
     }
 
+    /// The orientation that libvips does not know of; nil where it knows.
+    private var textOrientation: Orientation? {
+        request.format == .png ? PNGTextOrientation.read(descriptor: source) : nil
+    }
+
+    private var isTurnedByText: Bool { textOrientation != nil }
+
     func openStill(_ pages: Image.Pages = .primary) throws -> Image {
         let image =
             switch request.format.imageFormat {
             case .heic, .heif, .avif: try HEIFLoader.open(source, deadline: deadline)
             case .tiff:
                 try TIFFValidator.parse(ByteWindow(descriptor: source, noun: "TIFF", deadline: deadline)).open(source)
-            case .jpeg, .png, .gif, .webp, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
+            case .png:
+                try textOrientation.map { try Image.open(descriptor: source, pages: pages).oriented($0.rawValue) }
+                    ?? Image.open(descriptor: source, pages: pages)
+            case .jpeg, .gif, .webp, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
                 try Image.open(descriptor: source, pages: pages)
             }
         try ImageLimits.check(width: image.width, height: image.height, format: request.format)
@@ -264,7 +279,7 @@ struct ImageRenderer {
     }
 
     private func reduced(_ stored: Image, side: Int) throws -> Image {
-        let reducesInDecoder = [.jpeg, .png, .webp].contains(request.format)
+        let reducesInDecoder = [.jpeg, .png, .webp].contains(request.format) && !isTurnedByText
         return try inSRGB(
             reducesInDecoder
                 ? Image.openReduced(descriptor: source, width: side, height: side)

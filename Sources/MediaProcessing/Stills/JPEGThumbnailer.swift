@@ -65,18 +65,22 @@ struct JPEGThumbnailer {
     }
 
     private func planes(eighths: Int, _ download: DownloadingFile?) throws -> [JPEGPlane]? {
-        if BaselineDecoder.reductions.contains(eighths) {
-            if let planes = BaselineDecoder.planes(
-                descriptor: source, eighths: eighths, waitForMore: { download?.waitForMore() ?? false })
-            {
-                return planes
-            }
-        }
+        let isFast = BaselineDecoder.reductions.contains(eighths)
+        let reading = BaselineDecoder.read(
+            descriptor: source, eighths: isFast ? eighths : 1,
+            waitForMore: { download?.waitForMore() ?? false })
+        if case .planes(let planes) = reading, isFast { return planes }
         // libjpeg would take the current end of the file for the end of the image.
         if download != nil { return nil }
+        var isChecked = false
+        switch reading {
+        case .planes: isChecked = true
+        case .endMissing, .damaged: throw StillValidator.corrupt("damaged scan")
+        case .unsupported: break
+        }
         do {
             // In a progressive image it checks every code anyway.
-            return try decoder.planes(eighths: eighths, isCareful: !jpeg.segments.isProgressive)
+            return try decoder.planes(eighths: eighths, isCareful: !isChecked && !jpeg.segments.isProgressive)
         } catch let damage as JPEGDamageError {
             throw StillValidator.corrupt(damage)
         } catch {

@@ -97,7 +97,7 @@ struct PNGThumbnailer {
         guard
             let decoder = try? PNGDecoder(
                 descriptor: source, waitForMore: { download?.waitForMore() ?? false }),
-            !decoder.isInterlaced, decoder.bitDepth <= 8, !decoder.hasExif
+            !decoder.isInterlaced, decoder.bitDepth <= 8, !decoder.hasExif, PNGTextOrientation.read(decoder) == nil
         else { return nil }
         try ImageLimits.check(width: decoder.width, height: decoder.height)
         if let profile = decoder.colorProfile, !ICCProfile.isSRGB(profile) { return nil }

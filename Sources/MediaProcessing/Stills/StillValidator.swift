@@ -10,8 +10,8 @@ import RichPush
 /// paths call this first. Both use the same reader of the format, so the verdict depends neither on the size of a
 /// thumbnail nor on how it is made.
 enum StillValidator {
-    /// The minimum share of intact MCU rows for a repair. It is higher than for movies and audio: their missing part
-    /// comes last, while gaps in a still are always visible.
+    /// The minimum share of a still that is shown as it was for a repair. It is higher than for movies and audio: their
+    /// missing part comes last, while gaps in a still are always visible.
     static let repairShareMin = 0.75
 
     /// Rejects a still with any damage in its coded data.
@@ -28,6 +28,7 @@ enum StillValidator {
     private static func requireIntactJPEG(_ source: CInt) throws {
         switch JPEGValidation(descriptor: source) {
         case .intact: break
+        case .endMissing: throw corrupt("no end marker")
         case .damaged(let damage): throw corrupt(damage)
         case .unreadable: throw corrupt("libjpeg cannot decode it")
         }
@@ -37,14 +38,22 @@ enum StillValidator {
         if case .damaged(let what) = PNGValidation(descriptor: source) { throw corrupt(what) }
     }
 
-    /// The damage of a JPEG; nil for an intact one.
+    /// What has to be repaired in a JPEG.
+    enum JPEGDefect {
+        case damage(MediaDamage)
+        /// Only the end marker is missing.
+        case endMissing
+    }
+
+    /// The defect of a JPEG; nil for an intact one.
     ///
     /// - Throws: `media.corrupt` when too much is damaged for a repair.
-    static func damage(ofJPEG source: CInt) throws -> MediaDamage? {
+    static func defect(ofJPEG source: CInt) throws -> JPEGDefect? {
         switch JPEGValidation(descriptor: source) {
         case .intact: return nil
+        case .endMissing: return .endMissing
         case .damaged(let damage) where damage.intactShare >= repairShareMin:
-            return MediaDamage(intactShare: damage.intactShare)
+            return .damage(MediaDamage(intactShare: damage.intactShare))
         case .damaged(let damage): throw corrupt(damage)
         case .unreadable: throw corrupt("libjpeg cannot decode it")
         }
@@ -65,9 +74,11 @@ enum StillValidator {
 /// Inspection has decided that a repair is possible. Missing parts are gray, or whatever libjpeg fills in.
 enum JPEGRepair {
     /// The decoded pixels, not yet upright; reduced where memory is short.
-    static func repairedImage(source: CInt, deadline: ContinuousClock.Instant) throws -> DecodedFrame {
+    static func repairedImage(source: CInt, deadline: ContinuousClock.Instant) throws -> (
+        frame: DecodedFrame, defect: StillValidator.JPEGDefect
+    ) {
         let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
-        guard try StillValidator.damage(ofJPEG: source) != nil else {
+        guard let defect = try StillValidator.defect(ofJPEG: source) else {
             throw StillValidator.corrupt("repair of an intact image")
         }
         do {
@@ -77,9 +88,10 @@ enum JPEGRepair {
             let recovered = try decoder.recoveredPixels(
                 eighths: eighths(width: decoder.width, height: decoder.height))
             let orientation = try? JPEGSegments.parseHeader(window).exif.first.flatMap { $0?.orientation }
-            return DecodedFrame(
+            let frame = DecodedFrame(
                 width: recovered.width, height: recovered.height, bands: 3, bytes: recovered.pixels,
                 orientation: orientation.flatMap(Orientation.init) ?? .upright)
+            return (frame, defect)
         } catch let error as JPEGError {
             throw StillValidator.corrupt(error.operation)
         }

@@ -73,6 +73,36 @@ import Testing
         #expect(try await bench.failure(of: server.url("/go")).code == .downloadHTTPStatus)
     }
 
+    @Test func `A location that is not UTF-8 is requested byte for byte`() async throws {
+        var head = Data("HTTP/1.1 302 Found\r\nLocation: /caf".utf8)
+        head += [0xE9] + Data(".jpg\r\nContent-Length: 0\r\n\r\n".utf8)
+        server.serve("/go", LoopbackResponse([.send(head)]))
+        server.serve("/caf%E9.jpg", .body(Data("meow".utf8)))
+        #expect(try await bench.fetch(server.url("/go")).finalURL == server.url("/caf%E9.jpg"))
+    }
+
+    // MARK: Cookies
+
+    @Test func `A redirect back with a cookie gets it`() async throws {
+        server.serve(
+            "/go",
+            inTurn: [
+                .status(302, ["Set-Cookie": "seen=1; Path=/; HttpOnly", "Location": "/go"]), .body(Data(count: 4)),
+            ])
+        #expect(try await bench.fetch(server.url("/go"), headers: [("Cookie", "mine=1")]).bytes == 4)
+        #expect(server.requests.map { $0.headers["cookie"] } == ["mine=1", "mine=1; seen=1"])
+    }
+
+    @Test func `Cookies of a redirect are not sent to another host`() async throws {
+        let policy = DownloadPolicy(resolveOverrides: ["other.example:\(other.port):127.0.0.1"])
+        let bench = try DownloadBench(policy: policy)
+        let away = "http://other.example:\(other.port)/cat"
+        server.serve("/go", .status(302, ["Set-Cookie": "seen=1; Path=/; Domain=.example", "Location": away]))
+        server.serve("/go2", .status(302, ["Set-Cookie": "seen=1; Path=/", "Location": away]))
+        for path in ["/go", "/go2"] { try await bench.fetch(server.url(path)) }
+        #expect(other.requests.map { $0.headers["cookie"] } == [nil, nil])
+    }
+
     // MARK: Secrets
 
     @Test func `The caller's headers and user info are sent to the first origin only`() async throws {

@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: [
         "gzip, gzip", "gzip, gzip, gzip", "gzip,gzip,gzip,gzip,gzip,gzip,gzip,gzip", "deflate, gzip",
-        "aws-chunked, gzip",
+        "aws-chunked, gzip, gzip",
         "br", "BR", "zstd", "compress", "identity, br",
     ])
     func `An unsupported content coding is rejected at the head, without a retry`(coding: String) async throws {

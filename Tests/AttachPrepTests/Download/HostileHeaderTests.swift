@@ -118,6 +118,15 @@ import Testing
         #expect(try await DownloadBench().expectFailure(row).count == 1)
     }
 
+    @Test func `A header line without a colon is named in the error`() async throws {
+        let server = try LoopbackServer()
+        server.serve("/cat", .raw("HTTP/1.1 200 OK\r\nno colon here\r\nContent-Length: 4\r\n\r\nmeow"))
+        let error = try await DownloadBench().failure(of: server.url("/cat"))
+        #expect(error.code == .downloadHTTPStatus && !error.isRetryable)
+        #expect(error.message.contains("a header line without a colon"))
+        #expect(server.requests.count == 1)
+    }
+
     @Test(arguments: ["100 Continue", "101 Switching Protocols", "103 Early Hints"])
     func `An informational response without a final one is a failed connection`(status: String) async throws {
         let row = HostileResponse(status, .downloadConnect, .raw("HTTP/1.1 \(status)\r\n\r\n").then(.close))

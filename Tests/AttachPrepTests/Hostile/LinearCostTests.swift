@@ -14,7 +14,8 @@ import Testing
 
     private static let headers = [
         "content-type", "content-length", "content-range", "content-encoding", "transfer-encoding", "location", "etag",
-        "last-modified", "date", "expires", "cache-control", "age", "vary", "accept-ranges", "x-any",
+        "last-modified", "date", "expires", "cache-control", "age", "vary", "accept-ranges", "set-cookie",
+        "x-any",
     ]
 
     /// Everything that is decided from the head of a response.
@@ -29,6 +30,9 @@ import Testing
             guard let head else { continue }
             _ = ResponseVerdict(head, resuming: nil)
             _ = ContentCoding(head)
+            var cookies = RedirectCookies()
+            cookies.store(head, from: address)
+            _ = cookies.header(for: address, callers: nil)
             _ = (head.mimeType, head.contentLength, head.contentRange, head.isEncoded, head.hashValue, head == head)
             let freshness = SourceFreshness(head, requestedAt: .now, by: address)
             if let validators = freshness.validators { _ = ResponseVerdict(head, resuming: nil, asking: validators) }
@@ -60,7 +64,7 @@ import Testing
         #expect(cost.isLinear, "\(cost)")
     }
 
-    @Test(arguments: ["a: b", " folded", "no colon", "cache-control: a=b", "etag: \"1\""])
+    @Test(arguments: ["a: b", " folded", "no colon", "cache-control: a=b", "set-cookie: a=b", "etag: \"1\""])
     func `Many header lines`(line: String) {
         let cost = LinearCost.measure(Limits.headerLinesMax) {
             [[UInt8]](repeating: Array(line.utf8), count: $0)

@@ -1,5 +1,4 @@
 import RichPush
-import Synchronization
 import Testing
 
 @testable import AttachPrepModel
@@ -42,21 +41,6 @@ import Testing
 
 /// Encoding of audio at given speeds, on a clock of its own.
 @Suite struct AudioPaceMonitorTests {
-    /// A clock that moves only when a test moves it.
-    private final class ManualTime: Sendable {
-        private let offset = Mutex(Duration.zero)
-        private let origin = ContinuousClock.now
-
-        func pass(_ seconds: Double) { offset.withLock { $0 += .seconds(seconds) } }
-
-        /// A clock whose aim is in so many seconds.
-        func clock(aimingAt seconds: Double) -> WorkClock {
-            WorkClock(
-                start: origin, aim: origin + .seconds(seconds), deadline: origin + .seconds(seconds * 2),
-                now: { [self] in origin + offset.withLock { $0 } })
-        }
-    }
-
     /// What became of the audio.
     private struct Course: Equatable {
         var end: Double?

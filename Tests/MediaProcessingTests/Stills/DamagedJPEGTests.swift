@@ -61,8 +61,10 @@ struct DamagedJPEGTests {
         },
         "a marker in the scan": { bytes in
             let offset = bytes.count * 9 / 10
-            bytes.replaceSubrange(offset..<(offset + 2), with: [0xFF, 0xD9])
+            bytes.replaceSubrange(offset..<(offset + 2), with: [0xFF, 0xC8])
         },
+        "200 bytes lost": { $0.removeSubrange(($0.count / 4)..<($0.count / 4 + 200)) },
+        "zeros": { $0.replaceSubrange(($0.count / 2)..<($0.count / 2 + 512), with: MediaBytes.zeros(512)) },
     ]
 
     @Test(arguments: breaks.keys.sorted(), [["-quality", "85"], ["-interlace", "JPEG"], ["-colorspace", "Gray"]])
@@ -79,7 +81,29 @@ struct DamagedJPEGTests {
         #expect(verdicts == verdicts.map { _ in nil })
     }
 
-    @Test(arguments: ["truncated at nine tenths", "without EOI", "an invalid code", "a marker in the scan"])
+    @Test(arguments: ["200 bytes lost", "zeros", "truncated in half"])
+    func `A JPEG that is shown wrongly for the most part is corrupt`(name: String) throws {
+        let error = #expect(throws: AttachPrepError.self) {
+            try inspect(file(["-quality", "85"], #require(Self.breaks[name])))
+        }
+        #expect(error?.code == .mediaCorrupt)
+    }
+
+    @Test(arguments: [["-quality", "85"], ["-interlace", "JPEG"]])
+    func `A JPEG without its end marker alone is completed, not repaired`(options: [String]) throws {
+        let file = try file(options, #require(Self.breaks["without EOI"]))
+        let media = try inspect(file)
+        #expect(media.damage == nil && media.containerDefect == .trailerMissing)
+        var rendition = StillRendition(bytesMax: Limits.imageBytesMax)
+        rendition.isRepair = true
+        var request = RenderRequest(format: .jpeg, frameSelection: .still)
+        request.attachment = .still(rendition)
+        let still = try RenderedStill(file, request)
+        #expect(still.media.warnings.isEmpty)
+        #expect(SampleMotif.cells(in: try still.image(.attachment)) == Array(1...12))
+    }
+
+    @Test(arguments: ["truncated at nine tenths", "an invalid code", "a marker in the scan"])
     func `A JPEG with most of its rows is inspected as damaged and repaired`(name: String) throws {
         let broken = try file(["-quality", "85"], #require(Self.breaks[name]))
         let media = try inspect(broken)
@@ -97,13 +121,6 @@ struct DamagedJPEGTests {
         // What was written is intact.
         let written = try GeneratedMedia.file("written.jpg", bytes: still.bytes(.attachment)).path
         #expect(try inspect(written).damage == nil)
-    }
-
-    @Test func `A JPEG without most of its rows is corrupt`() throws {
-        let error = #expect(throws: AttachPrepError.self) {
-            try inspect(file(["-quality", "85"], #require(Self.breaks["truncated in half"])))
-        }
-        #expect(error?.code == .mediaCorrupt)
     }
 
     @Test func `A damaged rotated JPEG is repaired upright`() throws {
