@@ -51,13 +51,14 @@ extension SQLJobStore: JobCatalog {
     public func nextDue() async throws -> Date? {
         try await read { [self] connection in
             let now = try databaseMilliseconds(connection)
-            let next = try (0..<3).compactMap { lane in
-                try connection.number(
+            let lanes = (0..<3).map { lane in
+                SQLStatement(
                     """
                     SELECT min(place) FROM job \(connection.dialect.using("job_queued"))
                     WHERE state = 'queued' AND parked = 0 AND lane = $1 AND place > $2
                     """, [.integer(Int64(lane)), .integer(now)])
             }
+            let next = try connection.run(lanes).compactMap { $0.rows.first?[0] as Int64? }
             return next.min().map { localDate($0, databaseNow: now) }
         }
     }

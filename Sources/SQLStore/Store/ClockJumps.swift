@@ -134,11 +134,6 @@ struct WebhookWait: Sendable, Hashable {
 
     func usualEnd(at wall: Int64) -> Int64 { wall.adding(clamping: usual) }
     func longestEnd(at wall: Int64) -> Int64 { wall.adding(clamping: longest) }
-
-    /// Returns the next attempt; one later than any wait was written by a wrong clock and is moved to the schedule.
-    func end(_ nextAt: Int64, at wall: Int64) -> Int64 {
-        nextAt > longestEnd(at: wall) ? usualEnd(at: wall) : nextAt
-    }
 }
 
 extension StoreMoment {

@@ -66,20 +66,21 @@ struct PostgresUnderTest: Sendable {
     private static let server = Task { try await PostgresServer.start() }
     private static let lastSchema = Mutex(0)
 
-    static var url: String { get async throws { try await server.value.url } }
+    static var sharedServer: PostgresServer { get async throws { try await server.value } }
 
     init(_ limits: StoreLimits = StoreLimits()) async throws {
         let number = Self.lastSchema.withLock { last in
             last += 1
             return last
         }
-        try await self.init(limits, schema: try PostgresSchema("test\(number)"), clock: TestClock())
+        try await self.init(
+            limits, schema: try PostgresSchema("test\(number)"), clock: TestClock(), url: try await Self.sharedServer.url)
     }
 
-    private init(_ limits: StoreLimits, schema: PostgresSchema, clock: TestClock) async throws {
+    private init(_ limits: StoreLimits, schema: PostgresSchema, clock: TestClock, url: String) async throws {
         (self.limits, self.schema, self.clock, feed) = (limits, schema, clock, JobFeed())
         let database = try await PostgresDatabase.open(
-            try PostgresAddress(try await Self.url), schema: schema, logger: Logger(label: "tests"),
+            try PostgresAddress(url), schema: schema, logger: Logger(label: "tests"),
             milliseconds: { clock.serverMilliseconds })
         try await database.ensureSchema()
         try await StoreSchema.migrate(database)
@@ -89,8 +90,11 @@ struct PostgresUnderTest: Sendable {
     }
 
     /// Another process of the same queue.
-    func other() async throws -> PostgresUnderTest {
-        try await PostgresUnderTest(limits, schema: schema, clock: clock)
+    ///
+    /// - Parameter relay: what it connects to instead of the server.
+    func other(through relay: PostgresRelay? = nil) async throws -> PostgresUnderTest {
+        let url = if let relay { relay.url } else { try await Self.sharedServer.url }
+        return try await PostgresUnderTest(limits, schema: schema, clock: clock, url: url)
     }
 
     var driver: DriverUnderTest {
