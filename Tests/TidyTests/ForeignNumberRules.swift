@@ -34,6 +34,7 @@ enum ForeignNumberRules {
         "Sources/SQLiteQueue/JobRecord.swift",
         "Sources/SQLiteQueue/Uploads.swift",
         // Media.
+        "Sources/JPEG/BaselineDamage.swift",
         "Sources/JPEG/BaselineScan.swift",
         "Sources/JPEG/HuffmanDecoder.swift",
         "Sources/JPEG/JPEGDecoder.swift",
