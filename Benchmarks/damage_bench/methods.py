@@ -6,7 +6,7 @@
   middle, and some audio at both ends; of a GIF, the first frame.
 - full: ffmpeg decodes everything; detects a reported error, or a failure in strict mode.
 
-Each returns the names of what it found as a list.
+Each returns the names of what it found as a list. Stills have none but the judge's decoder.
 """
 
 import json
@@ -78,7 +78,7 @@ def places(case, _):
 
 def full(case, messages):
     """Errors of the judge's decode, which conceals errors; else whether a strict decode fails."""
-    if messages:
+    if messages or case.base.kind == STILL:
         return messages[:1]
     found = run(*STRICT, "-i", case.path, "-map", "0:v?", "-map", "0:a?", "-f", "null", "-")
     return ["strict"] if found.returncode or found.stderr.strip() else []

@@ -3,8 +3,9 @@ internal import Glibc
 
 /// A URL parsed by libcurl's own parser, so that the URL that is checked is the one that libcurl uses.
 ///
-/// Spaces, quotation marks, `<`, `>`, backticks and non-ASCII bytes are percent-encoded, international host names become Punycode, numeric spellings of IPv4
-/// addresses (decimal, octal, hexadecimal, short) become dotted quads, the fragment is removed.
+/// Spaces, quotation marks, `<`, `>`, backticks and non-ASCII bytes are percent-encoded, international host names
+/// become Punycode, numeric spellings of IPv4 addresses (decimal, octal, hexadecimal, short) become dotted quads, the
+/// fragment is removed.
 /// <https://curl.se/libcurl/c/libcurl-url.html>
 package struct CurlURL: Hashable, Sendable {
     /// The scheme in lowercase.

@@ -1,5 +1,5 @@
 /// The first error in the data of a baseline scan.
-enum ScanFault: Error, Sendable, Hashable {
+enum ScanError: Error, Sendable, Hashable {
     /// A Huffman code that the table does not have, a difference of more than 11 bits, or coefficients beyond the end
     /// of a block.
     case invalidCode(mcu: Int)
@@ -20,8 +20,8 @@ enum ScanFault: Error, Sendable, Hashable {
 /// Each error is found: libjpeg-turbo takes coefficients beyond a block, impossible DC coefficients and data that is
 /// left over for granted, although no encoder writes them.
 extension BaselineScan {
-    /// Restart markers that may be missing: with more of them, libjpeg-turbo, which counts from 0 to 7, may take a later
-    /// one for an earlier one.
+    /// Restart markers that may be missing: with more of them, libjpeg-turbo, which counts from 0 to 7, may take a
+    /// later one for an earlier one.
     private static let lostMarkersMax = 2
 
     // Bounded throughout: as in `BaselineScan`.
@@ -37,7 +37,7 @@ extension BaselineScan {
     }
 
     private mutating func intactStart() -> Int {
-        do throws(ScanFault) {
+        do throws(ScanError) {
             try decodeInterval(0..<mcus)
             return mcus
         } catch {
@@ -56,7 +56,7 @@ extension BaselineScan {
         var (done, intact, lost, number) = (0, 0, 0, 0)
         while done < mcus {
             let run = intervalLength(at: done)
-            do throws(ScanFault) {
+            do throws(ScanError) {
                 try decodeInterval(done..<(done + run))
                 intact += run
             } catch {

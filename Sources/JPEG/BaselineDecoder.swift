@@ -31,7 +31,7 @@ package enum BaselineDecoder {
         precondition(reductions.contains(eighths), "unsupported reduction")
         guard let frame = BaselineHeader.read(descriptor: descriptor) else { return .unsupported }
         var scan = BaselineScan(frame, descriptor: descriptor, eighths: eighths, waitForMore: waitForMore)
-        do throws(ScanFault) {
+        do throws(ScanError) {
             return .planes(try scan.decode())
         } catch {
             return error == .endMissing ? .endMissing : .damaged

@@ -30,7 +30,7 @@ struct BaselineScan {
     var mcus: Int { frame.mcusAcross * frame.mcusDown }
 
     /// Decodes all components up to EOI.
-    mutating func decode() throws(ScanFault) -> [JPEGPlane] {
+    mutating func decode() throws(ScanError) -> [JPEGPlane] {
         var done = 0
         input.advance(past: 0)
         while done < mcus {
@@ -52,7 +52,7 @@ struct BaselineScan {
     }
 
     /// Consumes the marker between two restart intervals; markers count from 0 to 7 and start over.
-    private mutating func restart(_ number: Int) throws(ScanFault) {
+    private mutating func restart(_ number: Int) throws(ScanError) {
         guard case .marker(let marker) = input.continuation, marker == 0xD0 + UInt8(number & 7) else {
             throw .unexpectedMarker
         }
@@ -65,7 +65,7 @@ struct BaselineScan {
     }
 
     /// Decodes the MCUs between two restart markers, and checks that only padding is left before the next marker.
-    mutating func decodeInterval(_ mcus: Range<Int>) throws(ScanFault) {
+    mutating func decodeInterval(_ mcus: Range<Int>) throws(ScanError) {
         var next = mcus.lowerBound
         var skipped: UInt64 = 0
         while true {
@@ -84,7 +84,7 @@ struct BaselineScan {
     /// Decodes as many MCUs as the buffered bytes are sure to hold.
     ///
     /// - Returns: The next MCU, and the number of bits used.
-    private mutating func decodePart(_ mcus: Range<Int>, skipping bits: UInt64) throws(ScanFault) -> (Int, Int) {
+    private mutating func decodePart(_ mcus: Range<Int>, skipping bits: UInt64) throws(ScanError) -> (Int, Int) {
         let isLast = if case .bytes = input.continuation { false } else { true }
         let limit = isLast ? input.count : input.count - ScanBytes.reserveBytes
         var (next, used, isInvalid) = (mcus.lowerBound, 0, false)

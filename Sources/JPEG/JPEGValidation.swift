@@ -1,5 +1,5 @@
-/// Damage in a JPEG: an invalid or truncated Huffman or arithmetic code, coefficients that no encoder writes, image data
-/// that is left over, a missing restart marker, or a missing end.
+/// Damage in a JPEG: an invalid or truncated Huffman or arithmetic code, coefficients that no encoder writes, image
+/// data that is left over, a missing restart marker, or a missing end.
 package struct JPEGDamageError: Error, Sendable, Hashable {
     /// The share of the image that is shown as it was, 0 to 1; 0 where it is unknown. A restart marker ends the damage;
     /// without one, all that follows is lost. In a progressive image that was cut off only those scans count whose loss

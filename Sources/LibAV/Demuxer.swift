@@ -14,10 +14,15 @@ import SafeArithmetic
     private let input: DescriptorInput
     /// The demuxer's full name, as in `AllowList.demuxers`.
     package let name: String
+    /// Whether the edits of an MP4 are applied; else only the start of the first one is.
+    package let appliesEdits: Bool
 
-    private init(adopting context: UnsafeMutablePointer<AVFormatContext>, input: DescriptorInput) {
+    private init(
+        adopting context: UnsafeMutablePointer<AVFormatContext>, input: DescriptorInput, appliesEdits: Bool
+    ) {
         unsafe self.context = context
         self.input = input
+        self.appliesEdits = appliesEdits
         name = unsafe String(cString: context.pointee.iformat.pointee.name)
     }
 
@@ -31,8 +36,10 @@ import SafeArithmetic
     /// - Parameters:
     ///   - demuxer: Short name of the demuxer to use; nil selects it by content.
     ///   - downloading: Set while the file is still being written: reads wait for missing bytes.
+    ///   - appliesEdits: Whether the edits of an MP4 are applied; else only the start of the first one is.
     package static func open(
-        _ descriptor: CInt, demuxer: String?, downloading: DownloadingBytes? = nil, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, demuxer: String?, downloading: DownloadingBytes? = nil, appliesEdits: Bool = true,
+        deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> Demuxer {
         let input = try DescriptorInput.open(descriptor, downloading: downloading, deadline: deadline)
         LibAV.started
@@ -47,9 +54,16 @@ import SafeArithmetic
         unsafe allocated.pointee.protocol_whitelist = unsafe av_strdup(AllowList.protocolList)
         var opened: UnsafeMutablePointer<AVFormatContext>? = unsafe allocated
         let format = unsafe demuxer.flatMap { unsafe av_find_input_format($0) }
+        var options: OpaquePointer?
+        defer { unsafe av_dict_free(&options) }
+        if !appliesEdits {
+            unsafe try LibAVError.check(av_dict_set(&options, "advanced_editlist", "0", 0), "av_dict_set")
+        }
         // Frees the context when it fails.
-        unsafe try LibAVError.check(avformat_open_input(&opened, nil, format, nil), "avformat_open_input")
-        return unsafe Demuxer(adopting: try LibAVError.allocated(opened, "avformat_open_input"), input: input)
+        unsafe try LibAVError.check(avformat_open_input(&opened, nil, format, &options), "avformat_open_input")
+        return unsafe Demuxer(
+            adopting: try LibAVError.allocated(opened, "avformat_open_input"), input: input,
+            appliesEdits: appliesEdits)
     }
 
     /// Offset at which packets end; nil to read to the end of the file.

@@ -106,6 +106,8 @@ public enum ContainerDefect: String, Codable, Sendable, Hashable {
     case fragmented
     /// All tracks of an MP4 are disabled: a player shows nothing.
     case tracksDisabled
+    /// An edit of an MP4 that is not fragmented has no duration: some players show all that follows, others nothing.
+    case editWithoutEnd
     /// The sample entry of an MP4 lacks parameter sets that its samples have.
     case parameterSetsMissing
     /// The video changes its size or its parameter sets in the middle, which one sample entry cannot describe.

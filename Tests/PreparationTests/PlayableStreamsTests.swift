@@ -32,7 +32,8 @@ struct PlayableStreamsTests {
         "pcm_f32le", "pcm_f64le", "pcm_alaw", "pcm_mulaw", "adpcm_ms", "adpcm_ima_wav", "adpcm_yamaha",
     ]
     private static let playedAudio: [String: Set<String>] = [
-        "m4a": ["aac", "alac", "ac3", "libmp3lame"], "aiff": ["pcm_s8", "pcm_s16be", "pcm_s24be"],
+        // MPEG-4 has one type for all layers of MPEG-1 audio, which Core Audio decodes alike.
+        "m4a": ["aac", "alac", "ac3", "libmp3lame", "mp2"], "aiff": ["pcm_s8", "pcm_s16be", "pcm_s24be"],
         "wav": [
             "pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le", "pcm_alaw", "pcm_mulaw",
             "adpcm_ms", "adpcm_ima_wav",

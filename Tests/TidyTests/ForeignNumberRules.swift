@@ -36,6 +36,7 @@ enum ForeignNumberRules {
         "Sources/SQLStore/Jobs/JobRecord.swift",
         "Sources/SQLStore/Store/ChangeMessage.swift",
         // Media.
+        "Sources/JPEG/BaselineDamage.swift",
         "Sources/JPEG/BaselineScan.swift",
         "Sources/JPEG/HuffmanDecoder.swift",
         "Sources/JPEG/JPEGDecoder.swift",

@@ -181,11 +181,9 @@ struct ResponseHeadParser: Sendable {
         guard unsafe name(line)?.lowercased() == "location",
             unsafe String(validating: bytes, as: UTF8.self) == nil
         else { return unsafe ForeignText(bytes) }
-        let hexadecimal = Array("0123456789ABCDEF".utf8)
         return unsafe ForeignText(
             bytes.flatMap { byte in
-                byte < 0x80
-                    ? [byte] : [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 0x0F)]]
+                byte < 0x80 ? [byte] : Array("%\(String(byte, radix: 16, uppercase: true))".utf8)
             })
     }
 }

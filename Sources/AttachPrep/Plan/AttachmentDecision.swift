@@ -157,6 +157,8 @@ package enum Attachability: Sendable, Hashable {
             self = .notAttachable(reason: "the file is fragmented, and iOS is not known to play fragments")
         case .tracksDisabled:
             self = .notAttachable(reason: "all tracks of the file are disabled")
+        case .editWithoutEnd:
+            self = .notAttachable(reason: "an edit of the file has no duration, of which some players show nothing")
         case .parameterSetsMissing:
             self = .notAttachable(reason: "the header lacks parameter sets that only the samples have")
         case .parameterSetsChange:
@@ -264,7 +266,7 @@ struct DisplayLimitCheck {
     }
 
     private var audioReason: String? {
-        let rate = Double(bytes) * 8 / max(media.duration ?? 0, 0.001)
+        let rate = Double(media.audioBytes(in: bytes)) * 8 / max(media.duration ?? 0, 0.001)
         let most = Double(Limits.displayAudioBitsPerSecondMax)
         if rate > most * Limits.displayRateTolerance {
             let (has, needs) = (Int(clamping: rate / 1000), Int(clamping: most / 1000))
@@ -288,6 +290,14 @@ struct DisplayLimitCheck {
     var movieIsTooLarge: Bool {
         longSide > Limits.displayMovieLongSidePixelsMax || shortSide > Limits.displayMovieShortSidePixelsMax
             || (media.video?.frameRate ?? 0) > Limits.displayFramesPerSecondMax * Limits.displayRateTolerance
+    }
+}
+
+extension InspectedMedia {
+    /// Bytes of the audio in an audio file, without tags and cover art, as far as its bit rate is known.
+    func audioBytes(in bytes: Int) -> Int {
+        guard let rate = audio.first?.bitRate, let duration else { return bytes }
+        return min(bytes, Int(clamping: Double(rate) / 8 * max(0, duration)))
     }
 }
 

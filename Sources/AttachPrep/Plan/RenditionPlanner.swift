@@ -81,13 +81,9 @@ struct RenditionPlanner {
             && !(isDisplay && exceedsDisplayBitRate(bits: bits))
     }
 
-    /// Bytes of the audio without tags and cover art, as far as its bit rate is known.
-    private var audioBytes: Int {
-        guard let rate = media.audio.first?.bitRate, let duration = media.duration else { return bytes }
-        return min(bytes, Int(clamping: Double(rate) / 8 * max(0, duration)))
-    }
+    private var audioBytes: Int { media.audioBytes(in: bytes) }
 
-    private var bits: Double { Double(bytes) * 8 }
+    private var bits: Double { Double(audioBytes) * 8 }
 
     private func exceedsDisplayBitRate(bits: Double) -> Bool {
         let most = Double(Limits.displayAudioBitsPerSecondMax) * Limits.displayRateTolerance

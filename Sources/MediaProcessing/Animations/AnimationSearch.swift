@@ -50,8 +50,8 @@ struct AnimationSearch {
         return found
     }
 
-    /// Returns the best of several passes, each with the step that a sample predicts, corrected by the previous pass; and
-    /// the pace of the last one, in frames per second at full size.
+    /// Returns the best of several passes, each with the step that a sample predicts, corrected by the previous pass;
+    /// and the pace of the last one, in frames per second at full size.
     private func search(_ workReduction: PassWorkReduction, pace: Double) throws -> (found: Found, pace: Double) {
         let sample = try FrameSampleCollector(
             facts: facts, scale: baseScale * workReduction.scale, pace: pace, clock: clock

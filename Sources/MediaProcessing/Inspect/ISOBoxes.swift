@@ -214,6 +214,49 @@ enum ISOBoxSearch {
     }
 }
 
+/// Reads the edit lists of the tracks.
+///
+/// Source: ISO/IEC 14496-12, 8.6.6.
+enum ISOEditLists {
+    /// Entries of a list that are read: editors write a few.
+    private static let entriesMax = 1_000
+
+    /// Whether an edit that shows media has a duration of 0, which only a fragmented file may have; false for a file
+    /// whose boxes are broken.
+    static func hasEndlessEdit(_ descriptor: CInt, _ deadline: ContinuousClock.Instant) -> Bool {
+        guard let window = try? ByteWindow(descriptor: descriptor, noun: "movie", deadline: deadline) else {
+            return false
+        }
+        return (try? hasEndlessEdit(window)) ?? false
+    }
+
+    private static func hasEndlessEdit(_ window: ByteWindow) throws -> Bool {
+        guard let movie = try ISOBoxSearch.first("moov", in: 0..<window.size, window),
+            try ISOBoxSearch.first("mvex", in: movie, window) == nil
+        else { return false }
+        return try ISOBoxSearch.all("trak", in: movie, window).contains { track in
+            guard let edits = try ISOBoxSearch.first("edts", in: track, window),
+                let list = try ISOBoxSearch.first("elst", in: edits, window)
+            else { return false }
+            return try isEndless(list, window)
+        }
+    }
+
+    // Bounded throughout: a thousand entries of at most 20 bytes in a file.
+    private static func isEndless(_ list: Range<Int>, _ window: ByteWindow) throws -> Bool {
+        let bytes = try window.byte(at: list.lowerBound) == 1 ? 8 : 4
+        let count = min(try window.bigEndian(at: list.lowerBound + 4, bytes: 4), entriesMax)
+        for index in 0..<count {
+            let entry = list.lowerBound + 8 + index * (2 * bytes + 4)
+            guard entry + 2 * bytes <= list.upperBound else { return false }
+            let isEmpty = try window.bytes(at: entry, count: bytes).allSatisfy { $0 == 0 }
+            // A negative start is a pause.
+            if isEmpty, try window.byte(at: entry + bytes) < 0x80 { return true }
+        }
+        return false
+    }
+}
+
 extension Limits {
     /// Boxes at the top level: four hours of half-second fragments are 28,800 pairs; 100,000 is far above any real
     /// file.

@@ -163,7 +163,13 @@ struct OpenMovie {
         {
             return opened
         }
-        return try Demuxer.open(descriptor, demuxer: nil, downloading: downloading, deadline: deadline)
+        let opened = try Demuxer.open(descriptor, demuxer: nil, downloading: downloading, deadline: deadline)
+        // libav shows nothing of an edit without a duration, other players show all that follows.
+        guard isISOBaseMedia(opened), ISOEditLists.hasEndlessEdit(descriptor, deadline) else {
+            return opened
+        }
+        return try Demuxer.open(
+            descriptor, demuxer: nil, downloading: downloading, appliesEdits: false, deadline: deadline)
     }
 
     /// Demuxers for audio without a magic number, which libav's probe misdetects after tags, and for transport streams,
@@ -261,6 +267,7 @@ extension OpenMovie {
     /// A defect of the tracks that a copy or an encoding removes.
     func defect(_ packetInspection: PacketInspection) -> ContainerDefect? {
         if areTracksDisabled { return .tracksDisabled }
+        if !demuxer.appliesEdits { return .editWithoutEnd }
         return switch packetInspection.parameterSets?.status {
         case .changing: .parameterSetsChange
         // Other containers store the parameter sets in the samples.

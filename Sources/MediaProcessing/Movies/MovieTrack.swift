@@ -85,6 +85,8 @@ final class CopiedTrack: MovieTrack {
         let time = max(presentation.subtracting(clamping: shift(at: presentation)), next)
         packet.presentationTimestamp = time
         packet.decodingTimestamp = time
+        // libav gives the packets of some fragments no duration: the last one would be behind the end of the edit.
+        if packet.duration == 0, let latest { packet.duration = time.subtracting(clamping: latest) }
         latest = time
         end = presentation.adding(clamping: packet.duration)
     }

@@ -36,27 +36,16 @@ enum PNGTextOrientation {
     static func profile(_ text: [UInt8]) -> [UInt8]? {
         let lines = text.drop { $0 == 0x0A }.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false)
         guard lines.count == 3 else { return nil }
-        let digits = lines[2].lazy.compactMap(digit).prefix(digitsMax)
+        let digits = lines[2].filter { $0 != 0x0A }.prefix(digitsMax)
+        guard digits.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []
-        var high: UInt8?
-        for digit in digits {
-            if let first = high {
-                bytes.append(first << 4 | digit)
-                high = nil
-            } else {
-                high = digit
+        for start in stride(from: digits.startIndex, to: digits.endIndex, by: 2) {
+            // Bounded: an even number of digits.
+            guard let byte = UInt8(String(decoding: digits[start..<start + 2], as: UTF8.self), radix: 16) else {
+                return nil
             }
+            bytes.append(byte)
         }
-        return high == nil ? bytes : nil
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        // Bounded: the cases are within the digits.
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        return bytes
     }
 }

@@ -52,6 +52,21 @@ struct DisplayRenditionTests {
         #expect(plan.conversion?.attachment?.bytesMax == 9_000 && plan.relaxedBytesMax == fetchableBytes)
     }
 
+    @Test(arguments: [(64_000, true), (128_000, false)])
+    func `The bit rate of an MP3 is that of its audio, not of its tags`(rate: Int, isUnchanged: Bool) {
+        var media = InspectedMedia(format: .mp3)
+        media.duration = 60
+        media.audio = [AudioStream(codec: "mp3", channels: 2, sampleRate: 44_100, bitRate: rate)]
+        #expect((plan(media, bytes: 60 * rate / 8 + 900_000).outcome == .passed) == isUnchanged)
+        media.hasCoverArt = true
+        // Its tags are removed; the audio is copied.
+        guard case .audio(let rendition) = plan(media, bytes: 60 * rate / 8 + 900_000).conversion?.attachment else {
+            Issue.record("no audio is written")
+            return
+        }
+        #expect(rendition.copies == isUnchanged)
+    }
+
     @Test func `An image in a more efficient format may grow`() {
         var media = image(800, 600)
         media.format = .avif

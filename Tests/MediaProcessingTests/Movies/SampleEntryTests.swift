@@ -70,6 +70,40 @@ struct SampleEntryTests {
         #expect(try inspect(movie.file).containerDefect == nil)
     }
 
+    @Test(arguments: [[0], [1], [0, 1]])
+    func `An edit without a duration gets one in a copy`(tracks: [Int]) throws {
+        let source = try GeneratedMedia.numbered(
+            "edits.mp4", "-c:v libx264 -preset veryfast -pix_fmt yuv420p -bf 2 -c:a aac")
+        var bytes = [UInt8](try Data(contentsOf: source))
+        var offset = 0
+        for number in 0...1 {
+            offset = try #require(bytes[offset...].firstRange(of: Array("elst".utf8))).upperBound
+            if tracks.contains(number) { bytes.replaceSubrange(offset + 8..<offset + 12, with: [0, 0, 0, 0]) }
+        }
+        let file = try GeneratedMedia.file("endless.mp4", bytes: bytes)
+        let media = try inspect(file)
+        #expect(media.containerDefect == .editWithoutEnd && media.damage == nil && media.audio.count == 1)
+        let movie = try RenderedMovie(file, format: .mpeg4, copies: true)
+        #expect(try MovieProbe.videoDigest(movie.file) == MovieProbe.videoDigest(source))
+        #expect(try movie.probe("a", "nb_frames") == MovieProbe.stream(source, "a", "nb_frames"))
+        #expect(try inspect(movie.file).containerDefect == nil)
+    }
+
+    @Test func `A flat copy of fragments has all of their audio`() throws {
+        let whole = try GeneratedMedia.numbered(
+            "whole.mp4", "-c:v libx264 -preset veryfast -pix_fmt yuv420p -bf 2 -c:a aac")
+        let source = try GeneratedMedia.file(
+            "delayed.mp4",
+            ["-i", whole.path, "-c", "copy", "-movflags", "+frag_keyframe+delay_moov+default_base_moof"])
+        let movie = try RenderedMovie(source, format: .mpeg4, copies: true)
+        func audio(_ file: URL) throws -> Int {
+            try RunCommand("ffmpeg", ["-v", "error", "-i", file.path, "-map", "0:a", "-f", "s16le", "-"]).runBlocking()
+                .output.count
+        }
+        // An edit's duration is in milliseconds; a packet has some 23.
+        #expect(try abs(audio(movie.file) - audio(whole)) < 500)
+    }
+
     /// Two parts of different sizes, one after the other.
     private func changing(_ name: String) throws -> URL {
         let part = "-t 2 -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 25 -bf 0 -an -f mpegts"

@@ -93,6 +93,11 @@ struct ManifestTests {
         #expect(MovieTime(seconds: seconds).value == value)
     }
 
+    @Test(arguments: [(3.999, 2399), (3.99, 2394), (4, 2400), (4.5, 2700)])
+    func `A time before the end of a movie is not rounded up to the end`(seconds: Double, value: Int64) {
+        #expect(MovieTime(seconds: seconds, before: 4).value == value)
+    }
+
     @Test func `A fetch takes two round trips plus the bytes at the network's rate`() {
         #expect(NetworkProfile.deviceFetch(bytes: 61_220) == ["3g": 0.61, "lte": 0.18, "wifi": 0.05])
     }
