@@ -123,7 +123,7 @@ public final class PostgresServer: Sendable {
     private func start() async throws {
         let command = try RunCommand(
             Self.asUser[0], Array(Self.asUser.dropFirst()) + [Self.program("postgres"), "-D", dataFolder],
-            folder: folder.path, timeoutSeconds: 3_600
+            environment: Self.libraries, folder: folder.path, timeoutSeconds: 3_600
         ).start()
         running.lock.withLock { running.command = command }
         try await waitUntil("PostgreSQL on port \(port): \((try? command.errorTextSoFar()) ?? "")") {
@@ -204,9 +204,15 @@ public final class PostgresServer: Sendable {
 
     // MARK: Programs and the user
 
+    private static let chosenFolder = ProcessInfo.processInfo.environment["ATTACHPREP_POSTGRES_BIN"]
+
+    /// Where another version has its libpq: the one for standbys searches the system's otherwise.
+    private static let libraries: [String: String?] =
+        chosenFolder.map { ["LD_LIBRARY_PATH": "\($0)/../lib"] } ?? [:]
+
     /// The newest installed version; `ATTACHPREP_POSTGRES_BIN` is the folder of another one.
     static let programFolder: String = {
-        if let path = ProcessInfo.processInfo.environment["ATTACHPREP_POSTGRES_BIN"] { return path }
+        if let chosenFolder { return chosenFolder }
         let root = "/usr/lib/postgresql"
         let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap { Int($0) }
         return "\(root)/\(versions.max().map(String.init) ?? "15")/bin"
