@@ -208,8 +208,13 @@ import Testing
     @Test func `A receipt token of one machine is counted by another, and both show the campaign`() async throws {
         let options = ["--base-url", "https://push.example"]
         let (front, other) = (try await start("serve", options), try await start("serve", options))
+        let source = try ServiceBench.url("grid.png")
         let written = try await front.client.send(
-            "POST", "/v1/payloads", body: #"{"payload": {"aps": {"alert": "Hello"}}, "campaign": "spring"}"#)
+            "POST", "/v1/payloads",
+            body: #"""
+                {"payload": {"aps": {"alert": "Hello", "mutable-content": 1}, "attach": "\#(source)"},
+                 "campaign": "spring"}
+                """#)
         let token = try #require(
             written.text.firstMatch(of: /"token"\s*:\s*"([^"]+)"/)?.1, "\(written.status) \(written.text)")
         for _ in 0..<2 {
