@@ -29,7 +29,10 @@ import Testing
 
     @Test(arguments: ["serve", "worker"])
     func `--print-config prints the settings and exits`(command: String) async throws {
-        let file = try write("queue: nats://127.0.0.1", "publish: s3://media/push", "max-queue: 5", "log-level: debug")
+        let keys = try bench.folder.write("k1:\(Data(count: 32).base64EncodedString())\n", to: "queue.key")
+        let file = try write(
+            "queue: postgres://127.0.0.1/queue", "queue-key-file: \(keys)", "max-queue: 5",
+            "publish: s3://media/push", "log-level: debug")
         let result = try await bench.command(
             [command, "--config", file, "--log-level", "error", "--print-config"],
             environment: ["ATTACHPREP_TOKENS": Self.oldToken]

@@ -3,30 +3,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Kills of workers and NATS servers while they work: every job succeeds, and every file is complete.
+/// Kills of workers and of the database while they work: every job succeeds, and every file is complete.
 @Suite(
     .enabled(if: ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] != nil, "long"), .timeLimit(.minutes(15)))
 struct SharedQueueKillTests {
-    let bench: ServiceBench
-    let cluster: NATSCluster
-    let store: ObjectStore
-    let prefix = "killed-\(UUID().uuidString)"
+    let shared: SharedQueueBench
 
     init() async throws {
-        bench = try ServiceBench()
-        cluster = try await NATSCluster.start()
-        store = try await ObjectStore.shared()
-    }
-
-    private var environment: [String: String?] {
-        store.environment.merging([
-            "ATTACHPREP_PUBLISH": "s3://\(ObjectStore.bucket)/\(prefix)",
-            "ATTACHPREP_QUEUE": cluster.urls.joined(separator: ","),
-        ]) { $1 }.mapValues { Optional($0) }.merging(["ATTACHPREP_STATE": nil]) { $1 }
+        shared = try await SharedQueueBench(try await PostgresServer.start(isDurable: true))
     }
 
     private func start(_ name: String, _ options: [String] = []) async throws -> RunningService {
-        try await bench.launch(name, options, environment: environment, timeoutSeconds: 900)
+        try await shared.start(name, options, timeoutSeconds: 900)
     }
 
     /// Jobs of all media kinds, each with its own source.
@@ -40,7 +28,7 @@ struct SharedQueueKillTests {
         }
     }
 
-    @Test func `No job is lost when workers and NATS servers are killed while they work`() async throws {
+    @Test func `No job is lost when workers and the database are killed while they work`() async throws {
         let origin = try LoopbackServer()
         let front = try await start("serve", ["--accept-only"])
         var workers = [try await start("worker"), try await start("worker")]
@@ -49,9 +37,11 @@ struct SharedQueueKillTests {
         for round in 0..<8 {
             try await ServiceTimer.elapse(milliseconds: 400 + (round * 137) % 900)
             try await workers[round % 2].kill()
-            if round == 2 || round == 5 { cluster.servers[round % 3].kill() }
+            if round == 2 || round == 5 {
+                try await shared.server.kill()
+                try await shared.server.startAgain()
+            }
             workers[round % 2] = try await start("worker")
-            if round == 3 || round == 6 { try await cluster.servers[(round - 1) % 3].restart() }
         }
         let ids = try await submitter.finish()
         #expect(Set(ids).count == 120)
@@ -69,7 +59,7 @@ struct SharedQueueKillTests {
             for name in ["attachment", "thumbnail"] {
                 guard let file = job.file(name) else { continue }
                 let key = file.url.components(separatedBy: "/\(ObjectStore.bucket)/").last ?? ""
-                let object = try await store.object(key)
+                let object = try await shared.store.object(key)
                 let digest = SHA256.hash(data: object.body).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
                 #expect(object.status == 200 && digest.joined() == file.sha256, "\(file.url)")
             }

@@ -2,31 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `attachprep serve` and `attachprep worker` on one queue, with a real NATS server, bucket and processes.
+/// `attachprep serve` and `attachprep worker` on one queue, with a real PostgreSQL server, bucket and processes.
 @Suite(.timeLimit(.minutes(4))) struct SharedQueueTests {
-    let bench: ServiceBench
-    let server: NATSServer
-    let store: ObjectStore
-    let prefix = "shared-\(UUID().uuidString)"
+    let shared: SharedQueueBench
 
     init() async throws {
-        bench = try ServiceBench()
-        server = try await NATSServer.start()
-        store = try await ObjectStore.shared()
-    }
-
-    private var environment: [String: String?] {
-        store.environment.merging([
-            "ATTACHPREP_PUBLISH": "s3://\(ObjectStore.bucket)/\(prefix)", "ATTACHPREP_QUEUE": server.url,
-        ]) { $1 }.mapValues { Optional($0) }.merging(["ATTACHPREP_STATE": nil]) { $1 }
+        shared = try await SharedQueueBench(try await PostgresServer.start())
     }
 
     private func start(_ name: String, _ options: [String] = []) async throws -> RunningService {
-        try await bench.launch(name, options, environment: environment)
-    }
-
-    private func command(_ arguments: [String]) async throws -> CommandResult {
-        try await bench.command(arguments, environment: environment).run()
+        try await shared.start(name, options)
     }
 
     @Test func `A job accepted by one process is done by another, and shown by a third`() async throws {
@@ -37,20 +22,22 @@ import Testing
         let other = try await start("serve", ["--accept-only"])
         let job = try await other.client.ended(id)
         let file = try #require(job.file("attachment"), "\(job.json)")
-        #expect(file.url.hasPrefix("\(store.url)/\(ObjectStore.bucket)/\(prefix)/"), "\(file.url)")
+        #expect(file.url.hasPrefix("\(shared.store.url)/\(ObjectStore.bucket)/\(shared.prefix)/"), "\(file.url)")
         #expect(try await front.client.ended(id).state == "succeeded")
         for process in [front, worker, other] {
             let log = try await process.stop()
             #expect(log.exitCode == 0, "\(log.errorText)")
         }
-        #expect(try bench.folder.contents().filter { $0.hasPrefix("tmp/") || $0.hasPrefix("state/") } == [])
+        let files = try shared.bench.folder.contents()
+        #expect(files.filter { $0.hasPrefix("tmp/") || $0.hasPrefix("state/") } == [])
     }
 
     @Test func `The overview of one process shows the work of the others, and the status of the queue`() async throws {
         let front = try await start("serve", ["--accept-only"])
         let overview = try await front.client.get("/v1/overview").json()
         let queue = try #require(overview["queue"] as? [String: Any])
-        #expect(queue["kind"] as? String == "jetstream" && queue["name"] as? String == server.url)
+        #expect(queue["kind"] as? String == "postgres", "\(queue)")
+        #expect(queue["name"] as? String == "postgres@127.0.0.1:\(shared.server.port)/postgres", "\(queue)")
         #expect(queue["healthy"] as? Bool == true && overview["children"] is NSNull)
         let worker = try await start("worker")
         let id = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#)
@@ -59,6 +46,8 @@ import Testing
             let jobs = try await front.client.get("/v1/overview").json()["jobs"] as? [String: Int]
             return jobs?["succeeded"] == 1
         }
+        let log = try front.running.errorTextSoFar() + worker.running.errorTextSoFar()
+        #expect(log.contains(#""queue":"postgres@127.0.0.1:\#(shared.server.port)/postgres""#), "\(log)")
         for process in [front, worker] { try await process.stop() }
     }
 
@@ -71,6 +60,28 @@ import Testing
         #expect(rejected.status == 404)
         try await worker.stop()
     }
+
+    @Test func `A request that waits at one process is answered when the worker of another ends the job`() async throws
+    {
+        let origin = try LoopbackServer()
+        let gate = LoopbackGate()
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        origin.serve("/slow.jpg", LoopbackResponse([.wait(gate)] + LoopbackResponse.body(image).steps))
+        let front = try await start("serve", ["--accept-only"])
+        let worker = try await start("worker")
+        let waiting = Task {
+            try await front.client.send(
+                "POST", "/v1/jobs", body: #"{"source": "\#(origin.url("/slow.jpg"))"}"#, headers: ["Prefer": "wait=60"])
+        }
+        await origin.until { !$0.requests.isEmpty }
+        gate.open()
+        let response = try await waiting.value
+        #expect(response.status == 200, "\(response.text)")
+        #expect((try response.json()["attachment"] as? [String: Any]) != nil, "\(response.text)")
+        for process in [front, worker] { try await process.stop() }
+    }
+
+    // MARK: Work that is shared
 
     @Test func `The result of one process is reused by another`() async throws {
         let origin = try LoopbackServer()
@@ -91,7 +102,7 @@ import Testing
         let origin = try LoopbackServer()
         let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.heic")))
         let gate = LoopbackGate()
-        let response = LoopbackResponse.body(image, type: "image/heic", headers: ["Cache-Control": "no-store"])
+        let response = LoopbackResponse.body(image, type: "image/heic", headers: ["Cache-Control": "max-age=3600"])
         origin.serve("/grid.heic", LoopbackResponse([.wait(gate)] + response.steps))
         let fronts = [try await start("serve"), try await start("serve"), try await start("serve")]
         let body = #"{"source": "\#(origin.url("/grid.heic"))"}"#
@@ -99,20 +110,43 @@ import Testing
             for number in 0..<12 { group.addTask { try await fronts[number % 3].client.submit(body) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
+        await origin.until { !$0.requests.isEmpty }
         gate.open()
         var addresses: Set<String> = []
         for id in ids {
             let job = try await fronts[0].client.ended(id)
             addresses.insert(try #require(job.file("attachment"), "\(job.json)").url)
         }
-        // A job submitted after the first download had begun may need a second one.
-        #expect(addresses.count == 1 && origin.requests.count <= 2, "\(origin.requests.count) downloads")
+        #expect(addresses.count == 1 && origin.requests.count == 1, "\(origin.requests.count) downloads")
         for front in fronts { try await front.stop() }
     }
 
-    @Test func `A file uploaded to one process is read by another`() async throws {
+    @Test func `--per-host limits the downloads from one host over all workers`() async throws {
+        let origin = try LoopbackServer()
+        let gate = LoopbackGate()
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        for number in 0..<6 {
+            origin.serve("/\(number).jpg", LoopbackResponse([.wait(gate)] + LoopbackResponse.body(image).steps))
+        }
         let front = try await start("serve", ["--accept-only"])
-        let worker = try await start("worker")
+        let workers = [
+            try await start("worker", ["--per-host", "2"]), try await start("worker", ["--per-host", "2"]),
+        ]
+        let ids = try await front.client.submit(
+            lines: (0..<6).map { #"{"source": "\#(origin.url("/\($0).jpg"))"}"# })
+        await origin.until { $0.requests.count == 2 }
+        // A job of another host, submitted later, is not delayed; then both workers have looked for further jobs.
+        let elsewhere = try await front.client.submit(
+            #"{"source": "\#(try ServiceBench.url("grid.png").replacing("127.0.0.1", with: "localhost"))"}"#)
+        _ = try await front.client.ended(elsewhere)
+        #expect(origin.requests.count == 2)
+        gate.open()
+        for id in ids { #expect(try await front.client.ended(id).state == "succeeded") }
+        for process in workers + [front] { try await process.stop() }
+    }
+
+    @Test func `An upload sent to one machine is processed by another, with its bytes in the bucket`() async throws {
+        let front = try await start("serve", ["--accept-only"])
         let image = SourceTree.sample("grid.png")
         let sent = try await RunCommand(
             "curl",
@@ -124,7 +158,12 @@ import Testing
         ).run()
         let upload = try #require(try JSONSerialization.jsonObject(with: Data(sent.text.utf8)) as? [String: Any])
         let source = try #require(upload["source"] as? String, "\(sent.text)")
-        let job = try await front.client.ended(try await front.client.submit(#"{"source": "\#(source)"}"#))
+        let keys = try await shared.store.keys(below: shared.prefix)
+        let key = try #require(keys.first { source.hasSuffix($0.split(separator: "/").last ?? "-") }, "\(keys)")
+        #expect(try await shared.store.object(key).body == [UInt8](Data(contentsOf: URL(filePath: image))))
+        let id = try await front.client.submit(#"{"source": "\#(source)"}"#)
+        let worker = try await start("worker")
+        let job = try await front.client.ended(id)
         #expect(job.state == "succeeded", "\(job.json)")
         try await worker.stop()
         try await front.stop()
@@ -133,7 +172,7 @@ import Testing
     @Test func `A webhook is delivered once, by the worker that did the job`() async throws {
         let receiver = try LoopbackServer()
         receiver.serve("/hook", .status(204))
-        let file = try bench.folder.write(
+        let file = try shared.bench.folder.write(
             "whsec_" + Data(repeating: 7, count: 32).base64EncodedString(), to: "secret")
         let front = try await start("serve", ["--accept-only", "--webhook-secret-file", file])
         let worker = try await start("worker", ["--webhook-secret-file", file])
@@ -141,7 +180,7 @@ import Testing
             #"{"source": "\#(try ServiceBench.url("grid.jpg"))", "callbackURL": "\#(receiver.url("/hook"))"}"#)
         await receiver.until { !$0.requests.isEmpty }
         try await pollUntil("the webhook is listed as delivered") {
-            let list = try await command(["webhooks", "list", "--format", "json"])
+            let list = try await shared.command(["webhooks", "list", "--url", front.url, "--format", "json"])
             return list.text.contains("delivered") && list.text.contains(id)
         }
         #expect(receiver.requests.count == 1)
@@ -149,21 +188,48 @@ import Testing
         try await front.stop()
     }
 
-    @Test func `Jobs on the servers can be listed, cancelled, retried and purged from any machine`() async throws {
+    @Test func `Jobs can be listed, cancelled, retried and purged at any machine`() async throws {
         let front = try await start("serve", ["--accept-only"])
+        let other = try await start("serve", ["--accept-only"])
         let id = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("grid.jpg"))"}"#)
-        let listed = try await command(["jobs", "list"])
+        let listed = try await shared.command(["jobs", "list", "--url", other.url])
         #expect(listed.lines.count == 2 && listed.text.contains(id), "\(listed.text)\(listed.errorText)")
-        #expect(try await command(["jobs", "cancel", id]).text.contains("cancelled"))
+        #expect(try await shared.command(["jobs", "cancel", id, "--url", other.url]).text.contains("cancelled"))
         let failing = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("truncated.jpg"))"}"#)
         let worker = try await start("worker")
         #expect(try await front.client.ended(failing).state == "failed")
-        #expect(try await command(["jobs", "retry", failing]).text.contains("queued"))
+        #expect(try await shared.command(["jobs", "retry", failing, "--url", other.url]).text.contains("queued"))
         try await pollUntil("the job has failed again") { try await front.client.job(failing).state == "failed" }
-        #expect(try await command(["jobs", "purge", "--status", "failed"]).text == "1 purged.\n")
-        try await worker.stop()
-        try await front.stop()
+        let purged = try await shared.command(["jobs", "purge", "--status", "failed", "--url", other.url])
+        #expect(purged.text == "1 purged.\n", "\(purged.errorText)")
+        for process in [worker, other, front] { try await process.stop() }
     }
+
+    @Test func `A receipt token of one machine is counted by another, and both show the campaign`() async throws {
+        let options = ["--base-url", "https://push.example"]
+        let (front, other) = (try await start("serve", options), try await start("serve", options))
+        let source = try ServiceBench.url("grid.png")
+        let written = try await front.client.send(
+            "POST", "/v1/payloads",
+            body: #"""
+                {"payload": {"aps": {"alert": "Hello", "mutable-content": 1}, "attach": "\#(source)"},
+                 "campaign": "spring"}
+                """#)
+        let token = try #require(
+            written.text.firstMatch(of: /"token"\s*:\s*"([^"]+)"/)?.1, "\(written.status) \(written.text)")
+        for _ in 0..<2 {
+            let body = #"{"token": "\#(token)", "id": "a", "outcome": "text", "attachSeconds": 0.5, "ageSeconds": 0}"#
+            let response = try await other.client.send("POST", "/v1/receipts", body: body)
+            #expect(response.status == 200, "\(response.text)")
+        }
+        for service in [front, other] {
+            let campaign = try await service.client.get("/v1/campaigns/spring").json()
+            #expect(campaign["arrivals"] as? Int == 1, "\(campaign)")
+            try await service.stop()
+        }
+    }
+
+    // MARK: Losses
 
     @Test func `The job of a killed worker is done by another one`() async throws {
         let origin = try LoopbackServer()
@@ -184,157 +250,33 @@ import Testing
         try await front.stop()
     }
 
-    @Test func `A process waits for NATS servers that start after it`() async throws {
-        let port = server.port
-        server.kill()
-        try await server.waitUntilGone()
-        let bench = bench, environment = environment
-        async let worker = bench.launch("worker", environment: environment)
-        try await server.restart()
+    @Test func `A process waits for a database that starts after it`() async throws {
+        try await shared.server.kill()
+        async let worker = start("worker")
+        try await shared.server.startAgain()
         let running = try await worker
         try await running.untilReady()
-        #expect(port == server.port)
         try await running.stop()
     }
 
-    // MARK: doctor
-
-    @Test func `doctor checks the NATS servers and changes nothing`() async throws {
-        let before = try await command(["doctor", "--publish", "file:"])
-        #expect(before.text.contains("yes  keep jobs on the NATS servers"), "\(before.text)\(before.errorText)")
-        #expect(before.text.contains("created by the first process that starts"))
-        let again = try await command(["doctor", "--publish", "file:"])
-        #expect(again.text.contains("created by the first process that starts"), "\(again.text)")
+    @Test func `While the database is away, submissions get 503 with Retry-After, and jobs wait`() async throws {
         let front = try await start("serve", ["--accept-only"])
-        let after = try await command(["doctor", "--publish", "file:", "--format", "json"])
-        let found = try #require(try JSONSerialization.jsonObject(with: Data(after.text.utf8)) as? [String: Any])
-        let queue = try #require((found["queue"] as? [String: Any])?["examination"] as? [String: Any], "\(found)")
-        let parts = try #require(queue["parts"] as? [[String: Any]])
-        #expect(parts.count == 7 && parts.allSatisfy { $0["messages"] != nil }, "\(parts)")
-        try await front.stop()
-    }
-
-    @Test func `doctor reports why jobs cannot be kept`() async throws {
-        let plain = try await NATSServer.start(hasJetStream: false)
-        let result = try await command(["doctor", "--publish", "file:", "--queue", plain.url])
-        #expect(result.exitCode == 1 && result.text.contains("NO   keep jobs"), "\(result.text)")
-        #expect(result.text.contains("JetStream does not answer"), "\(result.text)")
-    }
-
-    @Test func `A server version whose copies can diverge is rejected, and reported by doctor`() async throws {
-        let relay = try NATSRelay(to: server, version: "2.9.10")
-        let old = environment.merging(["ATTACHPREP_QUEUE": relay.url]) { $1 }
-        let rejected = try await bench.command(["worker", "--port", "0"], environment: old, timeoutSeconds: 30).run()
-        #expect(rejected.exitCode == 1 && rejected.errorText.contains("nats-server 2.9.10"), "\(rejected.errorText)")
-        #expect(rejected.errorText.contains("ATTACHPREP_QUEUE_ALLOW_DIVERGING_SERVER"), "\(rejected.errorText)")
-        let arguments = ["doctor", "--publish", "file:"]
-        let doctor = try await bench.command(arguments, environment: old).run()
-        #expect(doctor.exitCode == 1 && doctor.text.contains("NO   keep jobs on the NATS servers"), "\(doctor.text)")
-        #expect(doctor.text.contains("2.11.5 or newer"), "\(doctor.text)")
-        let option = "--queue-allow-diverging-server"
-        let allowed = try await bench.command(arguments + [option], environment: old).run()
-        #expect(
-            allowed.text.contains("yes  keep jobs") && allowed.text.contains("nats-server 2.9.10"), "\(allowed.text)")
-        let worker = try await bench.launch("worker", [option], environment: old)
-        try await worker.untilReady()
-        let before = relay.connectionCount
-        relay.changeVersion(to: "2.9.11")
-        try await pollUntil("the worker has reconnected") { relay.connectionCount > before }
-        try await worker.untilReady()
-        try await worker.stop()
-    }
-
-    @Test func `More replicas than servers are reported by worker, jobs and doctor`() async throws {
-        for arguments in [["worker", "--port", "0"], ["jobs", "list"]] {
-            let result = try await bench.command(
-                arguments + ["--queue-replicas", "3"], environment: environment, timeoutSeconds: 30
-            ).run()
-            #expect(result.exitCode == 1 && result.errorText.contains("there is only this one"), "\(result.errorText)")
-            let reason = "replicas > 1 not supported in non-clustered mode"
-            #expect(result.errorText.components(separatedBy: reason).count == 2, "\(result.errorText)")
-        }
-        let doctor = try await command(["doctor", "--publish", "file:", "--queue-replicas", "3"])
-        #expect(doctor.exitCode == 1 && doctor.text.contains("NO   keep jobs on the NATS servers"), "\(doctor.text)")
-        #expect(doctor.text.contains("--queue-replicas 3 needs 3 NATS servers"), "\(doctor.text)")
-    }
-
-    // MARK: Invalid settings
-
-    @Test(
-        arguments: [
-            (["worker"], ["ATTACHPREP_QUEUE": nil], "--queue nats://"),
-            (["worker"], ["ATTACHPREP_PUBLISH": nil], "--publish s3://bucket/prefix"),
-            (["serve", "--accept-only"], ["ATTACHPREP_QUEUE": nil], "--accept-only"),
-            (["worker", "--queue", "nats://me:secret@127.0.0.1"], [:], "must not contain credentials"),
-            (["worker", "--queue", "redis://127.0.0.1"], [:], "for --queue;"),
-            (["worker", "--queue-user", "me"], ["ATTACHPREP_QUEUE_TOKEN": "t"], "only one of"),
-        ] as [([String], [String: String?], String)])
-    func `Contradictory settings are reported before anything starts`(
-        arguments: [String], changes: [String: String?], message: String
-    ) async throws {
-        let result = try await bench.command(
-            arguments + ["--port", "0"], environment: environment.merging(changes) { $1 }, timeoutSeconds: 30
-        ).run()
-        #expect(result.exitCode == 2 && result.errorText.contains(message), "\(result.errorText)")
-    }
-
-    @Test func `Rejected credentials are reported at once`() async throws {
-        let server = try await NATSServer.start("authorization { token: \"right\" }")
-        let result = try await bench.command(
-            ["worker", "--port", "0"],
-            environment: environment.merging(["ATTACHPREP_QUEUE": server.url, "ATTACHPREP_QUEUE_TOKEN": "wrong"]) {
-                $1
-            },
-            timeoutSeconds: 30
-        ).run()
-        #expect(result.exitCode == 1 && result.errorText.contains("rejected the credentials"), "\(result.errorText)")
-    }
-
-    @Test func `A NATS user with the permissions of deploy is enough`() async throws {
-        let permissions = try String(
-            contentsOfFile: SourceTree.path("deploy/cluster/permissions.conf"), encoding: .utf8)
-        let server = try await NATSServer.start(
-            "authorization { users: [ { user: narrow, password: secret\n\(permissions) } ] }")
-        let narrow = environment.merging([
-            "ATTACHPREP_QUEUE": server.url, "ATTACHPREP_QUEUE_USER": "narrow", "ATTACHPREP_QUEUE_PASSWORD": "secret",
-        ]) { $1 }
-        let front = try await bench.launch("serve", ["--accept-only"], environment: narrow)
-        let worker = try await bench.launch("worker", environment: narrow)
-        let id = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#)
-        let job = try await front.client.ended(id)
-        let name = try #require(job.json["worker"] as? String, "\(job.json)")
-        let listed = try await bench.command(["jobs", "workers"], environment: narrow).run()
-        #expect(listed.lines.count == 2 && listed.text.contains(name), "\(listed.text)\(listed.errorText)")
-        let shown = try await bench.command(["jobs", "show", id], environment: narrow).run()
-        #expect(shown.lines.contains { $0.hasPrefix("worker ") && $0.hasSuffix(name) }, "\(shown.text)")
-        let later = try await front.client.submit(
-            #"{"source": "\#(try ServiceBench.url("grid.png"))", "notBefore": "2099-01-01T00:00:00Z"}"#)
-        #expect(try await bench.command(["jobs", "cancel", later], environment: narrow).run().exitCode == 0)
-        let purged = try await bench.command(["jobs", "purge", "--status", "cancelled"], environment: narrow).run()
-        #expect(purged.text == "1 purged.\n", "\(purged.errorText)")
-        try await worker.stop()
-        try await front.stop()
-    }
-
-    @Test func `A permission that the NATS user lacks is named in the log`() async throws {
-        let denied = #"permissions: { publish: { deny: ["$JS.API.CONSUMER.CREATE.>"] } }"#
-        let server = try await NATSServer.start(
-            "authorization { users: [ { user: narrow, password: secret, \(denied) } ] }")
-        let narrow = environment.merging([
-            "ATTACHPREP_QUEUE": server.url, "ATTACHPREP_QUEUE_USER": "narrow", "ATTACHPREP_QUEUE_PASSWORD": "secret",
-        ]) { $1 }
-        let running = try bench.command(["worker", "--port", "0"], environment: narrow).start()
-        try await pollUntil("the log names the subject", seconds: 60) {
-            let text = try running.errorTextSoFar()
-            return text.contains("deny a request") && text.contains("$JS.API.CONSUMER.CREATE.KV_")
-        }
-        running.send(SIGKILL)
-    }
-
-    @Test func `Campaigns are not available with a shared queue, and the error says so`() async throws {
-        let front = try await start("serve", ["--accept-only"])
-        let response = try await front.client.get("/v1/campaigns")
-        #expect(response.status == 400 && response.text.contains("does not count receipts"), "\(response.text)")
-        try await front.stop()
+        let body = #"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#
+        let id = try await front.client.submit(body)
+        try await shared.server.kill()
+        let refused = try await front.client.send("POST", "/v1/jobs", body: body)
+        #expect(refused.status == 503 && refused.header("Retry-After") != nil, "\(refused.status) \(refused.text)")
+        #expect(try refused.json()["code"] as? String == "queue.unavailable", "\(refused.text)")
+        try await pollUntil("the service is not ready") { try await front.client.get("/readyz").status == 503 }
+        #expect(try await front.client.get("/readyz").text.contains("database"))
+        #expect(try await front.client.get("/metrics").text.contains("\nattachprep_database_up 0\n"))
+        try await shared.server.startAgain()
+        let worker = try await start("worker")
+        #expect(try await front.client.ended(id).state == "succeeded")
+        let metrics = try await front.client.get("/metrics").text
+        #expect(metrics.contains("\nattachprep_database_up 1\n"), "\(metrics)")
+        #expect(metrics.contains("\nattachprep_database_dead_rows "), "\(metrics)")
+        #expect(metrics.contains("\nattachprep_database_oldest_transaction_seconds "), "\(metrics)")
+        for process in [front, worker] { try await process.stop() }
     }
 }

@@ -79,11 +79,8 @@ import Testing
     }
 
     @Test func `A worker on another machine and the S3 endpoint are in the trace of the request`() async throws {
-        let (nats, store) = (try await NATSServer.start(), try await ObjectStore.shared())
-        let shared = store.environment.mapValues { Optional($0) }.merging([
-            "ATTACHPREP_PUBLISH": "s3://\(ObjectStore.bucket)/traces-\(UUID().uuidString)",
-            "ATTACHPREP_QUEUE": nats.url, "ATTACHPREP_STATE": nil,
-        ]) { $1 }.merging(environment) { $1 }
+        let queue = try await SharedQueueBench(try await PostgresServer.start())
+        let shared = queue.environment.merging(environment) { $1 }
         let front = try await bench.launch(
             "serve", ["--accept-only"], environment: shared.merging(["OTEL_SERVICE_NAME": "front"]) { $1 })
         let worker = try await bench.launch(

@@ -115,6 +115,7 @@ package final class HTTPClient: Sendable {
             settings.headers = headers.signedLines
             settings.userAgent = RequestHeaders.userAgent
         }
+        if let part = call.part { settings.headers.append("Range: bytes=\(part.lowerBound)-\(part.upperBound)") }
         settings.method = call.method.transferred
         settings.body = call.body
         settings.upload = call.upload
@@ -162,6 +163,8 @@ package struct HTTPClientRequest: Sendable {
     /// An http or https URL; user info becomes Basic authentication unless `headers` has an `Authorization`.
     package var url: String
     package var headers: [(name: String, value: String)]
+    /// The first and the last byte of the part that a GET requests; nil requests the whole.
+    package var part: ClosedRange<Int>?
     /// The body of a POST, at most `bodyBytesMax` bytes.
     package var body: [UInt8]
     package var bodyBytesMax = Limits.httpRequestBodyBytesMax

@@ -161,6 +161,8 @@ struct S3Request: Sendable {
     var key: String?
     var query: [String: String] = [:]
     var headers: [(name: String, value: String)] = []
+    /// The part of the object that a GET requests; nil requests the whole.
+    var part: ClosedRange<Int>?
     var payload = Payload.none
     /// Statuses other than 2xx that are returned instead of thrown as errors.
     var accepted: Set<Int> = []
@@ -203,6 +205,7 @@ struct S3Request: Sendable {
             accessKeyID: credentials.accessKeyID, secretAccessKey: credentials.secretAccessKey, region: bucket.region,
             service: "s3")
         call.answerSecondsMax = Limits.publishAnswerSecondsMax
+        call.part = part
         switch payload {
         case .none: break
         case .bytes(let bytes, _): call.body = bytes

@@ -71,7 +71,7 @@ package struct UploadBucket: Sendable {
 
     private func piece(_ name: String, _ range: Range<Int>) async throws -> [UInt8] {
         var request = S3Request(.get, key(name))
-        request.headers = [("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")]
+        request.part = ClosedRange(range)
         request.accepted = [404]
         request.answerBytesMax = Self.pieceBytesMax
         let answer = try await client.send(request, before: deadline)

@@ -8,7 +8,7 @@ import RichPush
 public import SQLStore
 
 /// The PostgreSQL database of a queue that several machines share.
-public struct QueueDatabase: Sendable {
+public struct QueueDatabase: Sendable, CustomStringConvertible {
     /// The schema of its tables, unless another one is set.
     public static let defaultSchema = "attachprep"
 
@@ -16,6 +16,9 @@ public struct QueueDatabase: Sendable {
     public let schema: PostgresSchema
     /// Nil where no secrets are read or written: for `doctor` and `jobs migrate`.
     public let seal: SecretSeal?
+
+    /// User, hosts and database.
+    public var description: String { address.description }
 
     /// The database of `--queue` and the environment; nil for a queue in the data folder.
     ///

@@ -41,6 +41,7 @@ extension MetricDescription {
         "attachprep_outbox_webhooks": MetricDescription("Stored webhooks, by state; pending is the backlog."),
         "attachprep_media_bytes": MetricDescription("Bytes of stored result files."),
         "attachprep_media_quota_bytes": MetricDescription("The quota for stored result files, where one applies."),
+        "attachprep_database_up": MetricDescription("Whether this scrape reached the PostgreSQL database, 1 or 0."),
         "attachprep_database_dead_rows": MetricDescription(
             "Dead rows of the table of waiting and running jobs, in PostgreSQL; many slow claims down."),
         "attachprep_database_oldest_transaction_seconds": MetricDescription(

@@ -21,11 +21,13 @@ struct MetricsPage: Sendable {
         do {
             try await metrics.refresh(store)
             if let health = try await database?.health() {
+                registry.set("attachprep_database_up", 1)
                 if let rows = health.deadRows { registry.set("attachprep_database_dead_rows", Double(rows)) }
                 registry.set(
                     "attachprep_database_oldest_transaction_seconds", Double(health.oldestTransactionSeconds ?? 0))
             }
         } catch {
+            if database != nil { registry.set("attachprep_database_up", 0) }
             logger.warning("cannot read the job counts for /metrics", metadata: ["error": "\(error)"])
         }
         return registry.exposition(format)

@@ -29,23 +29,15 @@ extension ServeConfiguration {
                 store: store, workers: LocalWorkerDirectory(),
                 receiptKey: try await ReceiptKey.open(folder: stateFolder), database: nil)
         }
-        let database = try await openDatabase(queue, logger)
         guard case .bucket(let settings) = preparer.publish else {
             preconditionFailure("a shared queue publishes to a bucket")
         }
         let uploads = try BucketUploads(settings, policy: preparer.download, folder: stateFolder, logger: logger)
-        let store = try await SQLJobStore.open(
-            database, seal: queue.seal, files: nil, uploads: uploads, limits: limits, feed: feed, logger: logger)
-        return OpenedStore(
-            store: store, workers: store, receiptKey: try await store.receiptKey(), database: database)
-    }
-
-    private func openDatabase(_ queue: QueueDatabase, _ logger: Logger) async throws -> PostgresDatabase {
         let end = ContinuousClock.now + .seconds(Limits.queueConnectSecondsMax)
         var reason = ""
         while true {
             do {
-                return try await queue.open(logger)
+                return try await openStore(in: queue, uploads, feed, logger)
             } catch let error as AttachPrepError {
                 guard error.isRetryable, ContinuousClock.now < end else { throw error }
                 if error.message != reason {
@@ -56,6 +48,22 @@ extension ServeConfiguration {
                 reason = error.message
                 try await ContinuousClock().sleep(for: .seconds(Limits.queueConnectPauseSeconds))
             }
+        }
+    }
+
+    /// One attempt: the database can be lost at each step.
+    private func openStore(
+        in queue: QueueDatabase, _ uploads: BucketUploads, _ feed: JobFeed, _ logger: Logger
+    ) async throws -> OpenedStore {
+        let database = try await queue.open(logger)
+        do {
+            let store = try await SQLJobStore.open(
+                database, seal: queue.seal, files: nil, uploads: uploads, limits: limits, feed: feed, logger: logger)
+            return OpenedStore(
+                store: store, workers: store, receiptKey: try await store.receiptKey(), database: database)
+        } catch {
+            await database.close()
+            throw error
         }
     }
 }

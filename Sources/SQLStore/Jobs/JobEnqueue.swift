@@ -149,17 +149,27 @@ extension IdempotencyKey {
     /// - Returns: False when another submission has used the key since `jobs`.
     func store(_ jobs: [JobID], _ transaction: StoreTransaction) throws -> Bool {
         let now = transaction.moment.wall
-        return try transaction.run(
+        let row: [SQLValue] = [
+            .text(caller), .text(key), .text(bodyDigest), .integer(now), .text(try StoredJSON.text(jobs)),
+        ]
+        let isNew = try transaction.run(
             """
             INSERT INTO idempotency (caller, key, digest, created_at, jobs) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (caller, key) DO UPDATE SET digest = excluded.digest, created_at = excluded.created_at,
-                jobs = excluded.jobs
-            WHERE idempotency.created_at <= $6 OR NOT (\(Self.hasJob(transaction.dialect)))
-            """,
-            [
-                .text(caller), .text(key), .text(bodyDigest), .integer(now), .text(try StoredJSON.text(jobs)),
-                .integer(Self.oldest(now)),
-            ]) > 0
+            ON CONFLICT (caller, key) DO NOTHING
+            """, row)
+        if isNew > 0 { return true }
+        // One statement would not do in PostgreSQL: a statement that has waited for another submission sees its row of
+        // the key but not its jobs. So the row is locked first, and the next statement sees both.
+        return try transaction.run([
+            SQLStatement(
+                "SELECT 1 FROM idempotency WHERE caller = $1 AND key = $2 \(transaction.dialect.forUpdate)",
+                Array(row[..<2])),
+            SQLStatement(
+                """
+                UPDATE idempotency SET digest = $3, created_at = $4, jobs = $5
+                WHERE caller = $1 AND key = $2 AND (created_at <= $6 OR NOT (\(Self.hasJob(transaction.dialect))))
+                """, row + [.integer(Self.oldest(now))]),
+        ])[1].changes > 0
     }
 
     /// Whether one of the jobs of a row still exists.

@@ -56,4 +56,29 @@ import Testing
         await first.close()
         await other.close()
     }
+
+    // Found by tools/faults: the repeated submission made a second job.
+    @Test func `A submission that is repeated at another process during the first commit gets the same jobs`()
+        async throws
+    {
+        let primary = try await PostgresServer.start("synchronous_standby_names = 'standby'")
+        let standby = try await primary.startStandby()
+        let first = try await store(primary, "first")
+        let other = try await store(primary, "other")
+        let key = IdempotencyKey(caller: "", key: "k", bodyDigest: "d")
+        standby.freeze()
+        let begun = Task { try await first.enqueue([.sample()], idempotency: key) }
+        try await pollUntil("the commit waits for the standby") { try await waits("first", at: primary) }
+        let repeated = Task { try await other.enqueue([.sample()], idempotency: key) }
+        try await pollUntil("the repeated submission waits for the first") {
+            try await primary.psql(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'other'")
+                != "0"
+        }
+        standby.resume()
+        #expect(try await repeated.value.jobs.map(\.id) == begun.value.jobs.map(\.id))
+        #expect(try await first.counts().byState[.queued] == 1)
+        await first.close()
+        await other.close()
+    }
 }

@@ -193,12 +193,13 @@ struct PrintedConfigurationTests {
             environment: environment.merging([
                 "ATTACHPREP_TOKENS": "an-old-token-for-tests", "ATTACHPREP_PROXY": "http://me:hunter2@proxy:3128",
                 "ATTACHPREP_WEBHOOK_SECRETS": "whsec_hunter2", "ATTACHPREP_PUBLISH": "s3://media",
-                "ATTACHPREP_QUEUE": "nats://me:hunter2@a,me:hunter2@b",
+                "ATTACHPREP_QUEUE": "postgres://me@a,b/push",
+                "ATTACHPREP_QUEUE_KEY_FILE": try folder.write("k1:\(Data(count: 32).base64EncodedString())", to: "key"),
             ]) { $1 })
         let text = configuration.printed
         #expect(!text.contains("hunter2") && !text.contains("an-old"), "\(text)")
         #expect(text.contains("# tokens: (hidden)  # ATTACHPREP_TOKENS\n"))
-        #expect(text.contains("# queue: nats://a,b (credentials hidden)  # ATTACHPREP_QUEUE\n"), "\(text)")
+        #expect(text.contains("# queue: postgres://a,b/push (credentials hidden)  # ATTACHPREP_QUEUE\n"), "\(text)")
         #expect(text.contains("# proxy: http://proxy:3128 (credentials hidden)  # ATTACHPREP_PROXY\n"), "\(text)")
     }
 

@@ -96,6 +96,9 @@ import Testing
         let pairs = (text + environment).matches(of: /(ATTACHPREP_[A-Z_0-9]+)[:=] *"?([^"\n]*)/)
         var variables = ["AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"]
         for pair in pairs { variables[String(pair.1)] = String(pair.2) }
+        let folder = try TemporaryFolder()
+        let keys = try folder.write("k1:\(Data(count: 32).base64EncodedString())\n", to: "queue-keys")
+        #expect(variables.updateValue(keys, forKey: "ATTACHPREP_QUEUE_KEY_FILE") == "/run/secrets/queue-keys")
         let worker = try ServeConfiguration(flags: [:], environment: variables, role: .work)
         #expect("\(worker.queue?.description ?? "")" == "attachprep@postgres/push")
         #expect(worker.preparer.publish.isRemote && worker.stateFolder.isEmpty && worker.unknownVariables.isEmpty)

@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
-import NATS
+import Foundation
 import RichPush
 import TestSupport
 import Testing
@@ -94,59 +94,54 @@ struct ServeConfigurationTests {
 
     private let bucket = ["ATTACHPREP_PUBLISH": "s3://media/push"]
 
-    @Test func `With a NATS queue, there is no state folder`() throws {
+    /// A file of keys, and what a queue in PostgreSQL needs besides its URL.
+    private func shared() throws -> (folder: TemporaryFolder, environment: [String: String]) {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("k1:\(Data(count: 32).base64EncodedString())\n", to: "queue.key")
+        return (folder, bucket.merging(["ATTACHPREP_QUEUE_KEY_FILE": file]) { $1 })
+    }
+
+    @Test func `With a queue in PostgreSQL, there is no state folder`() throws {
+        let (folder, environment) = try shared()
         let configuration = try read(
-            [.queueReplicas: "1"],
-            bucket.merging([
-                "ATTACHPREP_QUEUE": "nats://a,b:5222", "ATTACHPREP_QUEUE_PREFIX": "push-2",
-                "ATTACHPREP_QUEUE_USER": "me", "ATTACHPREP_QUEUE_PASSWORD": "word", "ATTACHPREP_ACCEPT_ONLY": "true",
-                "ATTACHPREP_QUEUE_CA_FILE": "/etc/passwd", "ATTACHPREP_QUEUE_ALLOW_DIVERGING_SERVER": "true",
+            [.queueSchema: "push_2"],
+            environment.merging([
+                "ATTACHPREP_QUEUE": "postgres://me@a,b:5433/push", "ATTACHPREP_ACCEPT_ONLY": "true",
             ]) { $1 })
-        let servers = try #require(configuration.queue)
-        #expect(servers.settings.servers == ["nats://a", "nats://b:5222"] && servers.prefix == "push-2")
-        #expect(servers.allowsDivergingServer)
-        #expect(servers.replicas == 1 && servers.settings.identity == .user("me", password: "word"))
-        #expect(servers.settings.tls == NATSSettings.TLS(authorityFile: "/etc/passwd"))
+        let queue = try #require(configuration.queue)
+        #expect("\(queue)" == "me@a,b:5433/push" && configuration.values[.queueSchema]?.text == "push_2")
         #expect(configuration.stateFolder.isEmpty && !configuration.works && configuration.unknownVariables.isEmpty)
         #expect(try read([.queue: "file:"]).queue == nil && read().works)
+        _ = folder
     }
 
     @Test func `A worker uses another default port than a service`() throws {
+        let (folder, environment) = try shared()
         let worker = try ServeConfiguration(
-            flags: [.queue: "nats://a", .publish: "s3://media"], environment: [:], role: .work)
+            flags: [.queue: "postgres://a/push"], environment: environment, role: .work)
         #expect(worker.service.port == 8081 && worker.works && worker.role == .work)
-    }
-
-    @Test func `Queue credentials are read from files`() throws {
-        let folder = try TemporaryFolder()
-        let token = try folder.write("t0ken\n", to: "token")
-        let seed = try folder.write("SUAAKVENLH3VSPAL4WZD3UZGZ4ZSGALYJHVSD4TF3NWSE2U5IEP444Y2RI\n", to: "seed")
-        let queue = [Setting.queue: "nats://a"]
-        let known = try read(queue.merging([.queueTokenFile: token]) { $1 }, bucket).queue
-        #expect(known?.settings.identity == .token("t0ken"))
-        let signed = try read(queue.merging([.queueNKeyFile: seed]) { $1 }, bucket).queue
-        let key = "UCRJD4LNYFETBCRP4KONQ3BQD7HT33I27CWTNBKOBCJG7YTXH7TSLOGO"
-        #expect(signed?.settings.identity == .nkey(seedFile: seed, publicKey: key))
-        let credentials = try read(queue.merging([.queueCredentialsFile: seed]) { $1 }, bucket).queue
-        #expect(credentials?.settings.identity == .credentials(file: seed))
+        _ = folder
     }
 
     @Test(arguments: [
-        (Setting.queuePrefix, "a.b"), (.queuePrefix, String(repeating: "x", count: 33)), (.queueReplicas, "0"),
-        (.queueReplicas, "6"), (.queueNKeyFile, "/etc/passwd"), (.queueTokenFile, "/nowhere"),
-        (.queueKeyFile, "/etc/passwd"), (.queue, "nats://"), (.queue, "kafka://a"),
+        (Setting.queueSchema, "push-2"), (.queueSchema, String(repeating: "x", count: 64)),
+        (.queueKeyFile, "/etc/passwd"), (.queueKeyFile, "/nowhere"), (.queue, "postgres://me:secret@a/push"),
+        (.queue, "postgres://a/push?nonsense=1"), (.queue, "nats://a"),
     ])
     func `An invalid queue setting is reported by its flag`(setting: Setting, text: String) throws {
-        let flags = [Setting.queue: "nats://a"].merging([setting: text]) { $1 }
-        let error = #expect(throws: AttachPrepError.self) { try read(flags, bucket) }
+        let (folder, environment) = try shared()
+        let flags = [Setting.queue: "postgres://a/push"].merging([setting: text]) { $1 }
+        let error = #expect(throws: AttachPrepError.self) { try read(flags, environment) }
         #expect(error?.message.contains(setting.flag) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("secret@") == false)
+        _ = folder
     }
 
-    @Test func `A secret's file that is too large is rejected, not read in part`() throws {
+    @Test func `A file of keys that is too large is rejected, not read in part`() throws {
         let folder = try TemporaryFolder()
-        let file = try folder.write(String(repeating: " ", count: 262_140) + "secret", to: "token")
+        let file = try folder.write(String(repeating: " ", count: 262_140) + "secret", to: "keys")
         let error = #expect(throws: AttachPrepError.self) {
-            try read([.queue: "nats://a", .queueTokenFile: file], bucket)
+            try read([.queue: "postgres://a/push", .queueKeyFile: file], bucket)
         }
         #expect(error?.message.contains("The file exceeds 262144 bytes.") == true, "\(error?.message ?? "")")
     }

@@ -85,7 +85,7 @@ struct OverviewRouteTests {
 
     @Test func `The overview reports the health of queue, publishing and media processes`() async throws {
         var serviceStatus = ServiceStatus()
-        (serviceStatus.queueKind, serviceStatus.queueName) = (.jetstream, "nats://one:4222")
+        (serviceStatus.queueKind, serviceStatus.queueName) = (.postgres, "queue@db1/push")
         serviceStatus.queue = { .unhealthy("The connection is lost.") }
         serviceStatus.publishName = "s3://media/push"
         serviceStatus.publish = { .unknown }
@@ -93,7 +93,7 @@ struct OverviewRouteTests {
         let service = try await LiveService(reasons: ["It is full."], serviceStatus: serviceStatus)
         let overview = try await service.caller.get("/v1/overview").object
         let queue = try #require(overview["queue"] as? [String: Any])
-        #expect(queue["kind"] as? String == "jetstream" && queue["name"] as? String == "nats://one:4222")
+        #expect(queue["kind"] as? String == "postgres" && queue["name"] as? String == "queue@db1/push")
         #expect(queue["healthy"] as? Bool == false && queue["reason"] as? String == "The connection is lost.")
         let publish = try #require(overview["publish"] as? [String: Any])
         #expect(publish["target"] as? String == "s3://media/push")
