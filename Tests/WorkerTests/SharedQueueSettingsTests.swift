@@ -116,7 +116,8 @@ import Testing
         let front = try await shared.start("serve", ["--accept-only", "--webhook-secret-file", secretFile])
         func body(_ number: Int, _ path: String) -> String {
             #"""
-            {"source": "\#(origin.url(path))?token=t0ken-\#(number)", "headers": {"Authorization": "Bearer h34der-\#(number)"},
+            {"source": "\#(origin.url(path))?token=t0ken-\#(number)",
+             "headers": {"Authorization": "Bearer h34der-\#(number)"},
              "callbackURL": "\#(receiver.url("/h00k-\(number)"))?token=callb4ck-\#(number)"}
             """#
         }
