@@ -75,7 +75,7 @@ import Testing
         _ = try await crashed(third)
 
         // Ten losses take 20 minutes, so the others are made up.
-        try await alter("UPDATE job SET losses = 9 WHERE uuid = '\(crashing)'")
+        try await alter("UPDATE job SET losses = 9 WHERE id = '\(crashing)'")
         let service = try await start()
         let dead = try await service.client.ended(crashing)
         #expect(dead.state == "dead" && dead.errorCode == "job.worker_lost", "\(dead.json)")
