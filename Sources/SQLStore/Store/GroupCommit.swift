@@ -191,6 +191,16 @@ final class GroupCommit: Sendable {
     /// How long the outcome is asked for; callers then get `queue.unavailable`, and repeat with their idempotency key.
     private static let outcomeSecondsMax = 60.0
 
+    /// Ends the changes that wait behind an unknown outcome while the database is away: they have changed nothing, and
+    /// their callers can try again.
+    private func failWaiting(_ error: any Error) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for write in waiting { write.fail(error) }
+    }
+
     /// Whether a transaction was committed, according to the row that it would have changed.
     ///
     /// - Throws: `queue.unavailable` when the database stays away.
@@ -208,6 +218,7 @@ final class GroupCommit: Sendable {
                 return found.withLock { $0 }.map { $0 >= number } ?? false
             } catch {
                 guard ContinuousClock.now < end else { throw error }
+                if (error as? SQLError)?.kind != .conflict { failWaiting(error) }
                 try await ContinuousClock().sleep(for: .milliseconds(200))
             }
         }

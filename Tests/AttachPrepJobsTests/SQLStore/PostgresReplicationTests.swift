@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import AttachPrepModel
 import Foundation
 import Logging
 import PostgresDatabase
@@ -80,5 +81,30 @@ import Testing
         #expect(try await first.counts().byState[.queued] == 1)
         await first.close()
         await other.close()
+    }
+
+    // A submission waited for up to 60 s behind one whose commit had been interrupted.
+    @Test func `While the outcome of a commit is unknown because the database is away, other changes fail at once`()
+        async throws
+    {
+        let server = try await PostgresServer.start(isDurable: true)
+        let store = try await store(server, "first")
+        try await server.psql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try await server.psql("SELECT pg_reload_conf()")
+        let hasEnded = Mutex(false)
+        let unknown = Task {
+            defer { hasEnded.withLock { $0 = true } }
+            return try await store.enqueue([.sample()], idempotency: nil)
+        }
+        try await pollUntil("the commit waits for the standby") { try await waits("first", at: server) }
+        try await server.kill()
+        await #expect(throws: AttachPrepError.self) { try await store.enqueue([.sample()], idempotency: nil) }
+        #expect(hasEnded.withLock { $0 } == false)
+        try await server.startAgain()
+        try await server.psql("ALTER SYSTEM RESET synchronous_standby_names")
+        try await server.psql("SELECT pg_reload_conf()")
+        let known = try await unknown.value
+        #expect(try await store.job(known.jobs[0].id)?.state == .queued)
+        await store.close()
     }
 }
