@@ -74,7 +74,8 @@ struct PostgresUnderTest: Sendable {
             return last
         }
         try await self.init(
-            limits, schema: try PostgresSchema("test\(number)"), clock: TestClock(), url: try await Self.sharedServer.url)
+            limits, schema: try PostgresSchema("test\(number)"), clock: TestClock(),
+            url: try await Self.sharedServer.url)
     }
 
     private init(_ limits: StoreLimits, schema: PostgresSchema, clock: TestClock, url: String) async throws {

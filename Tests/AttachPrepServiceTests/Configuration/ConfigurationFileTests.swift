@@ -227,7 +227,7 @@ struct PrintedConfigurationTests {
                 == Setting.allCases.filter(\.isFileKey)
                 .map(\.key).sorted())
         let given = keys.filter { !$0.contains("<") }
-        #expect(given.count >= 25)
+        #expect(given.count >= 20)
         let file = try folder.write(given.joined(separator: "\n"), to: "defaults.yaml")
         let (with, without) = (
             try ServeConfiguration(flags: [.config: file], environment: environment),

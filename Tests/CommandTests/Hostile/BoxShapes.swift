@@ -202,7 +202,7 @@ enum BoxShapes {
             table.edits = Bytes.box(
                 "edts", Bytes.fullBox("elst", Bytes.bigEndian(20_000, 4) ++ Bytes.repeated(edit, 20_000)))
         },
-        file("edits-declared.mp4") { table in
+        file("edits-declared.mp4", rejectedOrOwn) { table in
             table.edits = Bytes.box(
                 "edts", Bytes.fullBox("elst", Bytes.bigEndian(0xFFFF_FFFF, 4) ++ Bytes.zeros(24)))
         },

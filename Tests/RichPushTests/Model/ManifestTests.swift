@@ -112,7 +112,7 @@ struct ErrorCodeTests {
         "download.content_coding", "download.too_many_redirects", "download.timeout", "download.truncated",
         "download.too_large", "media.empty",
         "media.unrecognized", "media.unsupported", "media.corrupt", "media.encrypted", "media.too_many_pixels",
-        "media.too_many_frames", "media.too_long", "media.quarantined", "media.decoder_crashed", "limit.exceeded",
+        "media.too_many_frames", "media.too_long", "media.too_complex", "media.quarantined", "media.decoder_crashed", "limit.exceeded",
         "options.invalid_clipping_rect", "options.invalid_time", "options.invalid_size", "deadline.exceeded",
         "deadline.not_after", "events.full",
         "output.not_writable", "output.no_space", "publish.denied", "publish.not_found", "publish.unavailable",
