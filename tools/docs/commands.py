@@ -98,12 +98,13 @@ def page(command):
     extras = manual().EXTRAS[path]
     lines = [f"## {path}", "", cell(command["abstract"]), "", *paragraphs(command)]
     if subcommands(command):
-        listed = manual().shared(command)
+        listed, without = manual().shared(command)
         for sub in subcommands(command):
             own = [one for one in arguments(sub) if json.dumps(one, sort_keys=True) not in listed]
             lines += [f"### {path} {sub['commandName']}", "", cell(sub.get("abstract") or ""), "", *paragraphs(sub)]
             lines += sections(own) if own else []
-        lines += ["Options of all these commands:", "", *sections([json.loads(one) for one in listed])]
+        exceptions = f" but {', '.join(without)}" if without else ""
+        lines += [f"Options of all these commands{exceptions}:", "", *sections([json.loads(one) for one in listed])]
     elif command["commandName"] in ("serve", "worker"):
         lines += ["Its options are in [Settings](settings.md).", ""]
     else:
