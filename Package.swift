@@ -362,6 +362,7 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
         ]
     ),
     ("PostgresFuzz", ["PostgresDatabase", "RichPush", "SQLStore"]),
+    ("RowFuzz", ["AttachPrep", "AttachPrepJobs", "AttachPrepModel", "RichPush", "SQLStore"]),
     ("MediaProcessFuzz", ["AttachPrep", "Linux", "MediaEngine", "RichPush"]),
 ]
 

@@ -20,6 +20,7 @@ import Testing
 @testable import PostgresFuzz
 @testable import PublishFuzz
 @testable import RequestFuzz
+@testable import RowFuzz
 @testable import SignatureFuzz
 
 /// Every fuzz target is compiled and runs its seeds once; `make fuzz` searches further, with libFuzzer and the address
@@ -33,7 +34,8 @@ struct SeedTests {
         "MovieParserFuzz": MovieParserFuzz.main, "OptionFuzz": OptionFuzz.main,
         "OriginFuzz": OriginFuzz.main, "PayloadFuzz": PayloadFuzz.main, "PostgresFuzz": PostgresFuzz.main,
         "PublishFuzz": PublishFuzz.main,
-        "RequestFuzz": RequestFuzz.main, "SignatureFuzz": SignatureFuzz.main,
+        "RequestFuzz": RequestFuzz.main, "RowFuzz": RowFuzz.main,
+        "SignatureFuzz": SignatureFuzz.main,
     ]
 
     @Test(arguments: targets.keys.sorted())

@@ -106,6 +106,7 @@ import Testing
     }
 
     @Test func `The programs start with this configuration`() async throws {
+        let folder = try TemporaryFolder()
         let literals = try await base().kustomization["configMapGenerator"].named("attachprep")?["literals"].items
         let shared = Dictionary(
             uniqueKeysWithValues: try #require(literals).compactMap(\.text).map { literal in
@@ -131,6 +132,8 @@ import Testing
                 #expect(Setting.allCases.map(\.variable).contains(file))
                 environment[file] = nil
             }
+            environment["ATTACHPREP_QUEUE_KEY_FILE"] = try folder.write(
+                "k1:\(String(repeating: "A", count: 43))=", to: "queue-keys")
             environment["AWS_ACCESS_KEY_ID"] = "x"
             environment["AWS_SECRET_ACCESS_KEY"] = "x"
             if name == "attachprep" { environment["ATTACHPREP_TOKENS"] = "a-token-of-thirty-two-characters" }
