@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepJobs
 import RichPush
 import SafeArithmetic
 
@@ -22,10 +23,42 @@ struct ClaimState: Sendable, Hashable {
 
     private static let lanes: [JobPriority] = [.high, .normal, .bulk]
 
-    /// The floor of the lane of a row of `job`, as SQL.
-    static let floorOfJob = """
-        (SELECT CASE job.lane WHEN 0 THEN high_floor WHEN 1 THEN normal_floor ELSE bulk_floor END FROM claim_state)
+    private static func column(of lane: JobPriority) -> String { "\(lane.rawValue)_floor" }
+
+    /// The floor of the lane of a row of `job` as SQL, and not after the time: the clock may have been set back since
+    /// the last claim.
+    ///
+    /// - Parameter now: the parameter of the time.
+    static func floorOfJob(now: String, _ dialect: SQLDialect) -> String {
+        let floors = lanes.map { "WHEN \($0.lane) THEN \(column(of: $0))" }.joined(separator: " ")
+        return "(SELECT \(dialect.least("CASE job.lane \(floors) ELSE 0 END", now)) FROM claim_state)"
+    }
+
+    /// Whether a claim could find something to do, a due, parked or running job: one row or none.
+    ///
+    /// It costs an idle worker one short query without a lock. `$1` is the time.
+    static func mayFindJobs(_ dialect: SQLDialect) -> String {
+        let due = lanes.map { lane in
+            """
+            OR EXISTS (SELECT 1 FROM job WHERE state = 'queued' AND parked = 0 AND lane = \(lane.lane)
+                AND place >= \(dialect.least(column(of: lane), "$1")) - \(slackMilliseconds) AND place <= $1)
+            """
+        }
+        return """
+            SELECT 1 FROM claim_state WHERE parked = 1
+            OR EXISTS (SELECT 1 FROM job WHERE state = 'running' AND claim_number >= running_floor)
+            \(due.joined(separator: "\n"))
+            """
+    }
+
+    /// Waiting jobs that claims do not find, because they appeared after a claim had passed their place. `$1` is the
+    /// time.
+    static func stragglers(_ dialect: SQLDialect, limit: Int) -> String {
         """
+        SELECT id FROM job WHERE state = 'queued' AND parked = 0
+        AND place < \(floorOfJob(now: "$1", dialect)) - \(slackMilliseconds) LIMIT \(limit)
+        """
+    }
 
     static let query = SQLStatement(
         "SELECT number, running_floor, parked, high_floor, normal_floor, bulk_floor FROM claim_state WHERE id = 1")

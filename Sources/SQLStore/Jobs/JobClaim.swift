@@ -19,7 +19,7 @@ extension SQLJobStore {
             } catch {
                 // An unreadable row must not block other jobs; its lease expires, and its delay grows with each loss.
                 logger.error(
-                    "cannot read a claimed job", metadata: ["job": "\(row.row.id)", "error": "\(error)"])
+                    "cannot read a claimed job", metadata: ["job": "\(row.record.id)", "error": "\(error)"])
                 return nil
             }
         }
@@ -28,7 +28,10 @@ extension SQLJobStore {
     private func claimRows(_ count: Int, _ terms: ClaimTerms) async throws -> [ClaimedRow] {
         try await jumps.adjust(clock.now(), of: self)
         if database.dialect == .postgres {
-            let mayFindJobs = try await read { try JobClaim.mayFindJobs($0, self.databaseMilliseconds($0)) }
+            let mayFindJobs = try await read { connection in
+                let now = try self.databaseMilliseconds(connection)
+                return try connection.row(ClaimState.mayFindJobs(connection.dialect), [.integer(now)]) != nil
+            }
             guard mayFindJobs else { return [] }
         }
         // Each step is its own transaction, so that other changes can run while a long backlog is parked.
@@ -84,22 +87,6 @@ struct JobClaim {
         self.transaction = transaction
         stateBefore = transaction.claimState ?? ClaimState(nil)
         state = stateBefore.lowered(to: transaction.moment.wall)
-    }
-
-    /// Whether a claim could find something to do: a due, parked or running job. Costs an idle worker one short query
-    /// without a lock.
-    static func mayFindJobs(_ connection: any SQLConnection, _ now: Int64) throws -> Bool {
-        try connection.row(
-            """
-            SELECT 1 FROM claim_state WHERE parked = 1
-                OR EXISTS (SELECT 1 FROM job WHERE state = 'running' AND claim_number >= running_floor)
-                OR EXISTS (SELECT 1 FROM job WHERE state = 'queued' AND parked = 0 AND lane = 0
-                    AND place >= high_floor - 1000 AND place <= $1)
-                OR EXISTS (SELECT 1 FROM job WHERE state = 'queued' AND parked = 0 AND lane = 1
-                    AND place >= normal_floor - 1000 AND place <= $1)
-                OR EXISTS (SELECT 1 FROM job WHERE state = 'queued' AND parked = 0 AND lane = 2
-                    AND place >= bulk_floor - 1000 AND place <= $1)
-            """, [.integer(now)]) != nil
     }
 
     /// Returns jobs to the queue whose lease has ended.
@@ -179,7 +166,7 @@ struct JobClaim {
             reasons.map { Self.runningCount($0, among: $1, from: state.runningFloor, dialect) } + [oldest])
         state.runningFloor = results[3].rows.first?[0] ?? state.number.adding(clamping: 1)
         func counts(_ index: Int) -> [String: Int] {
-            Dictionary(results[index].rows.map { ($0[0], $0[1]) }, uniquingKeysWith: +)
+            Dictionary(results[index].rows.map { ($0[0], $0[1]) }, uniquingKeysWith: { $0.adding(clamping: $1) })
         }
         return ClaimChoice(
             hostLimit: terms.hostLimit, ownerLimit: terms.ownerLimit, runningHosts: counts(0),
@@ -222,11 +209,11 @@ struct JobClaim {
             ])
         // In the order in which they were chosen; some may have been cancelled meanwhile.
         let rows = Dictionary(
-            results.map(ClaimedRow.init).map { ($0.row.id, $0) }, uniquingKeysWith: { first, _ in first })
+            results.map(ClaimedRow.init).map { ($0.record.id, $0) }, uniquingKeysWith: { first, _ in first })
         let claimed = choice.chosen.compactMap { rows[$0.id] }
         transaction.moved(claimed.count, from: .queued, to: .running)
         transaction.changes += claimed.compactMap { row in
-            JobID(row.row.id).map { JobFeed.Change(job: $0, state: .running) }
+            JobID(row.record.id).map { JobFeed.Change(job: $0, state: .running) }
         }
         return claimed
     }
@@ -242,7 +229,8 @@ struct JobClaim {
             let counts = try transaction.run([
                 Self.runningCount(reason, among: values, from: state.runningFloor, dialect)
             ])[0].rows
-            let running = Dictionary(counts.map { ($0[0] as String, $0[1] as Int) }, uniquingKeysWith: +)
+            let running = Dictionary(
+                counts.map { ($0[0] as String, $0[1] as Int) }, uniquingKeysWith: { $0.adding(clamping: $1) })
             for value in values.sorted() {
                 let free = limit(of: reason).subtracting(clamping: running[value] ?? 0)
                 if free > 0 { unpark(value, reason, count: free) }

@@ -122,7 +122,9 @@ struct NewJob: Sendable {
 }
 
 extension IdempotencyKey {
-    private static func oldest(_ now: Int64) -> Int64 { now - Int64(Limits.idempotencySecondsMax * 1000) }
+    private static func oldest(_ now: Int64) -> Int64 {
+        now.subtracting(clamping: Int64(Limits.idempotencySecondsMax * 1000))
+    }
 
     /// Returns the jobs of an earlier submission with this key; nil when there was none in the last 24 hours.
     ///

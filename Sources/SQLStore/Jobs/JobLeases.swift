@@ -62,9 +62,9 @@ extension SQLJobStore {
             let due = transaction.moment.wall.adding(clamping: delay)
             let attempts = isAttempt ? "" : ", \(Requeue.withoutAttempt)"
             let requeue = Requeue(
-                "due_at = $2, place = \(Requeue.place("$2", transaction.dialect)), "
+                "due_at = $2, place = \(Requeue.place("$2", now: "$5", transaction.dialect)), "
                     + "wait = \(JobWait.backOff.rawValue), error = $3, error_code = $4\(attempts)",
-                [.integer(due), .text(text), .text(error.code.rawValue)])
+                [.integer(due), .text(text), .text(error.code.rawValue), .integer(transaction.moment.wall)])
             return try requeue.apply(to: lease, transaction, secrets)
         }
     }
@@ -138,9 +138,9 @@ struct Requeue {
         worker = CASE WHEN attempts = 1 THEN NULL ELSE worker END
         """
 
-    /// A place at the time `due`, and not before the floor of the lane.
-    static func place(_ due: String, _ dialect: SQLDialect) -> String {
-        dialect.greatest(due, ClaimState.floorOfJob)
+    /// A place at the time `due`, and not before the floor of the lane; `now` is the parameter of the time.
+    static func place(_ due: String, now: String, _ dialect: SQLDialect) -> String {
+        dialect.greatest(due, ClaimState.floorOfJob(now: now, dialect))
     }
 
     private let assignments: String
@@ -158,7 +158,7 @@ struct Requeue {
     static func undoingClaim(_ transaction: StoreTransaction) -> Requeue {
         let due = transaction.dialect.least("due_at", "$2")
         return Requeue(
-            "due_at = \(due), place = \(place(due, transaction.dialect)), \(withoutAttempt)",
+            "due_at = \(due), place = \(place(due, now: "$2", transaction.dialect)), \(withoutAttempt)",
             [.integer(transaction.moment.wall)])
     }
 
@@ -182,7 +182,7 @@ struct Requeue {
         let state: JobState = isCancelled ? .cancelled : .queued
         if isCancelled {
             let webhook = CancelledNotice(claimed, transaction.moment, secrets)
-            guard try JobEnd.cancelled.end(claimed.row.id, from: .running, transaction) else {
+            guard try JobEnd.cancelled.end(claimed.record.id, from: .running, transaction) else {
                 return
             }
             webhook.insert(transaction)
@@ -192,17 +192,17 @@ struct Requeue {
                 UPDATE job SET \(assignments), state = 'queued', parked = 0, token = NULL, lease_until = NULL,
                     cancelling = 0
                 WHERE id = $1 AND state = 'running'
-                """, [.text(claimed.row.id)] + arguments)
+                """, [.text(claimed.record.id)] + arguments)
         }
         transaction.moved(from: .running, to: state)
-        if let id = JobID(claimed.row.id) { transaction.changes.append(JobFeed.Change(job: id, state: state)) }
+        if let id = JobID(claimed.record.id) { transaction.changes.append(JobFeed.Change(job: id, state: state)) }
     }
 }
 
 /// Reclaims jobs from workers that no longer exist.
 enum ExpiredLeases {
     /// Maximum number of jobs per transaction.
-    private static let countMax = 1_000
+    static let countMax = 1_000
 
     /// Reclaims jobs whose lease ends by `end`; all running jobs with `.max`, for a process that holds the folder lock.
     ///
@@ -234,7 +234,8 @@ enum ExpiredLeases {
         let count = losses.adding(clamping: 1)
         let due = transaction.moment.wall.adding(clamping: LossPolicy.delayMilliseconds(losses: count))
         return Requeue(
-            "losses = $2, due_at = $3, place = \(Requeue.place("$3", transaction.dialect)), "
-                + "wait = \(JobWait.backOff.rawValue)", [.integer(Int64(count)), .integer(due)])
+            "losses = $2, due_at = $3, place = \(Requeue.place("$3", now: "$4", transaction.dialect)), "
+                + "wait = \(JobWait.backOff.rawValue)",
+            [.integer(Int64(count)), .integer(due), .integer(transaction.moment.wall)])
     }
 }

@@ -116,14 +116,14 @@ extension SQLJobStore {
     ) throws -> [String] {
         let queued = Int(clamping: try transaction.currentCounts()[.queued])
         let capacity = min(retriedCountMax, max(0, limit.subtracting(clamping: queued)))
-        var query = selection.query(of: state, transaction.dialect)
-        query.add("id > \(query.parameter(.text(cursor)))")
-        if state == .cancelled { query.add("(secret IS NULL OR secret <> '\(JobSecrets.wiped)')") }
+        var condition = selection.condition(for: state, transaction.dialect)
+        condition.add("id > \(condition.parameter(.text(cursor)))")
+        if state == .cancelled { condition.add("(secret IS NULL OR secret <> '\(JobSecrets.wiped)')") }
         let ids = try transaction.rows(
             """
-            SELECT id FROM finished_job WHERE \(query.condition) ORDER BY id LIMIT \(capacity)
+            SELECT id FROM finished_job WHERE \(condition.text) ORDER BY id LIMIT \(capacity)
             \(transaction.dialect.forUpdate)
-            """, query.arguments
+            """, condition.arguments
         ).map { $0[0] as String }
         if !ids.isEmpty { try FinishedJobs.requeue(ids, from: state, transaction) }
         return ids
@@ -135,8 +135,8 @@ extension SQLJobStore {
         var media: Set<String> = []
         for state in selection.states {
             while true {
-                let query = selection.query(of: state, database.dialect)
-                let removed = try await remove(query.condition, query.arguments, state)
+                let condition = selection.condition(for: state, database.dialect)
+                let removed = try await remove(condition.text, condition.arguments, state)
                 count += removed.count
                 media.formUnion(removed.compactMap(\.self))
                 if removed.count < Self.removalCountMax { break }

@@ -21,15 +21,15 @@ extension SQLJobStore: JobCatalog {
         _ state: JobState, _ selection: JobSelection, after cursor: JobID?, limit: Int,
         _ connection: any SQLConnection
     ) throws -> [JobRecord] {
-        var query = selection.query(of: state, connection.dialect)
-        if let cursor { query.add("id < \(query.parameter(.text(cursor.text)))") }
-        let chosen = "FROM \(state.table) WHERE \(query.condition) ORDER BY id DESC LIMIT \(limit)"
+        var condition = selection.condition(for: state, connection.dialect)
+        if let cursor { condition.add("id < \(condition.parameter(.text(cursor.text)))") }
+        let chosen = "FROM \(state.table) WHERE \(condition.text) ORDER BY id DESC LIMIT \(limit)"
         // SQLite scans its covering index and reads only the rows of the matches.
         let sql =
             selection.isWhole
             ? "SELECT \(state.columns) \(chosen)"
             : "SELECT \(state.columns) FROM \(state.table) WHERE id IN (SELECT id \(chosen))"
-        return try connection.rows(sql, query.arguments).map(JobRecord.init)
+        return try connection.rows(sql, condition.arguments).map(JobRecord.init)
     }
 
     public func count(_ filter: JobFilter) async throws -> Int {
@@ -40,9 +40,9 @@ extension SQLJobStore: JobCatalog {
                 return selection.states.reduce(0) { $0.adding(clamping: Int(clamping: counts[$1])) }
             }
             return try selection.states.reduce(0) { sum, state in
-                let query = selection.query(of: state, connection.dialect)
+                let condition = selection.condition(for: state, connection.dialect)
                 let found = try connection.number(
-                    "SELECT count(*) FROM \(state.table) WHERE \(query.condition)", query.arguments)
+                    "SELECT count(*) FROM \(state.table) WHERE \(condition.text)", condition.arguments)
                 return sum.adding(clamping: Int(clamping: found ?? 0))
             }
         }

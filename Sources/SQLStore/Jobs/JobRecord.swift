@@ -60,11 +60,11 @@ struct ClaimedRow: Sendable {
     static let columnsCount = 17
     static let lossesIndex = 15
 
-    let row: JobRecord
+    let record: JobRecord
     private let values: SQLRow
 
     init(_ values: SQLRow) {
-        row = JobRecord(values)
+        record = JobRecord(values)
         self.values = values
     }
 
@@ -74,7 +74,7 @@ struct ClaimedRow: Sendable {
     func claimed(_ secrets: SecretStorage) throws -> ClaimedJob {
         let secret: String? = values[12]
         return try ClaimedJob(
-            row.job(), secret: secret.map { try secrets.opened($0, for: row.id) }, key: values[13],
+            record.job(), secret: secret.map { try secrets.opened($0, for: record.id) }, key: values[13],
             token: (values[16] as Int64?) ?? 0, dueAt: dueAt, losses: values[15])
     }
 }

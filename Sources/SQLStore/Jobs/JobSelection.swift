@@ -27,45 +27,28 @@ struct JobSelection: Sendable {
         return other == JobFilter()
     }
 
-    /// A condition and its arguments.
-    struct Query: Sendable {
-        fileprivate(set) var condition: String
-        fileprivate(set) var arguments: [SQLValue] = []
-
-        /// Adds an argument and returns its parameter.
-        mutating func parameter(_ value: SQLValue) -> String {
-            arguments.append(value)
-            return "$\(arguments.count)"
-        }
-
-        mutating func add(_ part: String) { condition += " AND \(part)" }
-
-        fileprivate mutating func addAmong(_ column: String, _ values: [String], _ dialect: SQLDialect) {
-            arguments.append(.texts(values))
-            add(dialect.isAmong(column, arguments.count))
-        }
-    }
-
     /// The condition for the jobs of a state, in the table of that state.
-    func query(of state: JobState, _ dialect: SQLDialect) -> Query {
-        var query = Query(condition: "state = '\(state.rawValue)'")
-        if let errors = filter.errors { query.addAmong("error_code", errors.map(\.rawValue), dialect) }
-        if let ids = filter.ids { query.addAmong("id", ids.map(\.text), dialect) }
-        if let date = filter.createdBefore { query.add("created_at < \(query.parameter(.integer(date.milliseconds)))") }
-        if let date = filter.createdAfter { query.add("created_at >= \(query.parameter(.integer(date.milliseconds)))") }
-        if let kind = filter.kind {
-            query.add(state.isFinished ? "kind = \(query.parameter(.text(kind.rawValue)))" : "1 = 0")
+    func condition(for state: JobState, _ dialect: SQLDialect) -> SQLCondition {
+        var condition = SQLCondition("state = '\(state.rawValue)'")
+        if let errors = filter.errors { condition.add("error_code", among: errors.map(\.rawValue), dialect) }
+        if let ids = filter.ids { condition.add("id", among: ids.map(\.text), dialect) }
+        for (date, sign) in [(filter.createdBefore, "<"), (filter.createdAfter, ">=")] {
+            guard let date else { continue }
+            condition.add("created_at \(sign) \(condition.parameter(.integer(date.milliseconds)))")
         }
-        if let worker = filter.worker { query.add("worker = \(query.parameter(.text(worker)))") }
+        if let kind = filter.kind {
+            condition.add(state.isFinished ? "kind = \(condition.parameter(.text(kind.rawValue)))" : "1 = 0")
+        }
+        if let worker = filter.worker { condition.add("worker = \(condition.parameter(.text(worker)))") }
         if let search = filter.search, !search.isEmpty {
             // Both databases fold the case of ASCII letters only.
-            let pattern = query.parameter(.text("%\(Self.escaped(search))%"))
+            let pattern = condition.parameter(.text("%\(Self.escaped(search))%"))
             let parts = ["id", "caller_id", "source", "error_code"].map {
                 "lower(\($0)) LIKE lower(\(pattern)) ESCAPE '\\'"
             }
-            query.add("(\(parts.joined(separator: " OR ")))")
+            condition.add("(\(parts.joined(separator: " OR ")))")
         }
-        return query
+        return condition
     }
 
     /// Escapes the wildcards of LIKE.

@@ -27,17 +27,13 @@ public final class BucketUploads: UploadBytes {
         for name in ContentFiles.names(self.folder) { unsafe unlink("\(self.folder)/\(name)") }
     }
 
-    public func shutdown() async { await bucket.shutdown() }
+    public func close() async { await bucket.shutdown() }
 
     public func path(_ id: MediaID) -> String { "\(folder)/\(id)" }
 
     public func begin(_ id: MediaID) async throws -> String {
-        let path = "\(folder)/.\(id)"
-        try await blocking.run {
-            let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw StorageErrors.fileError(errno) }
-            Glibc.close(descriptor)
-        }
+        let path = "\(folder)/\(UploadDraft.hiddenPrefix)\(id)"
+        try await blocking.run { try UploadDraft.make(path) }
         return path
     }
 
@@ -74,7 +70,7 @@ public final class BucketUploads: UploadBytes {
             return unsafe utimes(copy, nil) == 0
         }
         if exists { return }
-        let draft = "\(folder)/.\(upload.id).copy"
+        let draft = "\(folder)/\(UploadDraft.hiddenPrefix)\(upload.id).copy"
         do {
             try await bucket.get(upload.id.text, into: draft, bytes: upload.bytes, sha256: upload.sha256)
             try await move(draft, to: upload.id)

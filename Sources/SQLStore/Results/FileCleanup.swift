@@ -26,7 +26,7 @@ extension SQLJobStore {
                 """, [.texts(names)])
             transaction.later(
                 "DELETE FROM content WHERE \(transaction.dialect.isAmong("sha256", 1))", [.texts(rows.map { $0[0] })])
-            for row in rows { transaction.added(mediaBytes: -(row[1] as Int64)) }
+            for row in rows { transaction.removed(mediaBytes: row[1]) }
         }
         return SweepReport(removed)
     }
@@ -43,7 +43,7 @@ extension SQLJobStore {
                     """, [.integer(transaction.moment.wall)])
                 let ids = rows.map { $0[0] as String }
                 transaction.later("DELETE FROM upload WHERE \(transaction.dialect.isAmong("id", 1))", [.texts(ids)])
-                for row in rows { transaction.added(mediaBytes: -(row[1] as Int64)) }
+                for row in rows { transaction.removed(mediaBytes: row[1]) }
                 return ids
             }
             report.add(SweepReport(try await uploadBytes.remove(gone)))

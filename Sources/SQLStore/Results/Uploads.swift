@@ -30,6 +30,28 @@ public protocol UploadBytes: Sendable {
 
     /// Removes copies of this machine that were not used for long.
     func sweepCopies(at date: Date) async throws -> [RemovedFile]
+
+    /// Ends connections; called with the store.
+    func close() async
+}
+
+extension UploadBytes {
+    public func close() {}
+}
+
+/// The file of an upload that is being written.
+enum UploadDraft {
+    /// Name prefix of uploads in progress.
+    static let hiddenPrefix = "."
+
+    /// Creates an empty file for this user only; blocking.
+    ///
+    /// - Throws: `output.not_writable`, `output.no_space`.
+    static func make(_ path: String) throws {
+        let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StorageErrors.fileError(errno) }
+        Glibc.close(descriptor)
+    }
 }
 
 /// Uploads in the data folder.
@@ -40,18 +62,11 @@ public struct LocalUploads: UploadBytes {
         self.files = files
     }
 
-    /// Name prefix of uploads in progress.
-    private static let hiddenPrefix = "."
-
     public func path(_ id: MediaID) -> String { "\(files.folder.uploads)/\(id)" }
 
     public func begin(_ id: MediaID) async throws -> String {
-        let path = "\(files.folder.uploads)/\(Self.hiddenPrefix)\(id)"
-        try await files.run {
-            let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw StorageErrors.fileError(errno) }
-            Glibc.close(descriptor)
-        }
+        let path = "\(files.folder.uploads)/\(UploadDraft.hiddenPrefix)\(id)"
+        try await files.run { try UploadDraft.make(path) }
         return path
     }
 
@@ -83,7 +98,7 @@ public struct LocalUploads: UploadBytes {
     public func sweepInProgress() async throws {
         let folder = files.folder.uploads
         try await files.run {
-            for name in ContentFiles.names(folder) where name.utf8.starts(with: Self.hiddenPrefix.utf8) {
+            for name in ContentFiles.names(folder) where name.utf8.starts(with: UploadDraft.hiddenPrefix.utf8) {
                 unsafe unlink("\(folder)/\(name)")
             }
         }

@@ -104,13 +104,17 @@ public final class SQLJobStore: Sendable {
     /// Reclaims everything that earlier processes held, which a lock proves to have ended.
     public func recover() async throws {
         try await jumps.recover(self)
-        let lost = try await claims.write { [secrets] transaction in
-            try ExpiredLeases.reclaim(transaction, until: .max, from: 0, secrets)
-            transaction.later("UPDATE webhook SET lease_until = NULL WHERE lease_until IS NOT NULL")
-            return transaction.changes.map(\.job)
-        }
-        for job in lost {
-            logger.notice("the previous process was lost with this job", metadata: ["job": "\(job)"])
+        try await write { $0.later("UPDATE webhook SET lease_until = NULL WHERE lease_until IS NOT NULL") }
+        var isDone = false
+        while !isDone {
+            let lost = try await claims.write { [secrets] transaction in
+                try ExpiredLeases.reclaim(transaction, until: .max, from: 0, secrets)
+                return transaction.changes.map(\.job)
+            }
+            for job in lost {
+                logger.notice("the previous process was lost with this job", metadata: ["job": "\(job)"])
+            }
+            isDone = lost.count < ExpiredLeases.countMax
         }
     }
 
@@ -121,6 +125,7 @@ public final class SQLJobStore: Sendable {
     /// Ends the connections. Later calls fail with `queue.unavailable`.
     public func close() async {
         listener.withLock { $0 }?.cancel()
+        await uploadBytes.close()
         await database.close()
     }
 

@@ -76,6 +76,8 @@ final class StoreTransaction: SQLConnection {
 
     func added(mediaBytes: Int64) { counts.mediaBytes = counts.mediaBytes.adding(clamping: mediaBytes) }
 
+    func removed(mediaBytes: Int64) { counts.mediaBytes = counts.mediaBytes.subtracting(clamping: mediaBytes) }
+
     /// The counts of the store, with the changes of this transaction.
     func currentCounts() throws -> WriterCounts {
         let stored = try storedCounts ?? WriterCounts(stored: self)
@@ -97,14 +99,13 @@ struct WriterCounts: Sendable, Hashable {
     private var jobs: [JobState: Int64] = [:]
     var mediaBytes: Int64 = 0
 
-    static let states: [JobState] = [.queued, .running, .succeeded, .failed, .dead, .cancelled]
+    private static let states = JobState.allCases
+    private static let columns = states.map(\.rawValue) + ["media_bytes"]
 
     init() {}
 
     static let query = SQLStatement(
-        """
-        SELECT \((states.map(\.rawValue) + ["media_bytes"]).map { "sum(\($0))" }.joined(separator: ", ")) FROM writer
-        """)
+        "SELECT \(columns.map { "sum(\($0))" }.joined(separator: ", ")) FROM writer")
 
     init(stored connection: any SQLConnection) throws {
         self.init(try connection.run([Self.query])[0].rows.first)
@@ -120,8 +121,6 @@ struct WriterCounts: Sendable, Hashable {
         set { jobs[state] = newValue }
     }
 
-    var isEmpty: Bool { mediaBytes == 0 && jobs.values.allSatisfy { $0 == 0 } }
-
     func adding(_ other: WriterCounts) -> WriterCounts {
         var sum = self
         for state in Self.states { sum[state] = self[state].adding(clamping: other[state]) }
@@ -131,13 +130,12 @@ struct WriterCounts: Sendable, Hashable {
 
     /// Adds the changes of transaction `number` to the row of a connection.
     func addition(slot: Int64, number: Int64, at now: Int64) -> SQLStatement {
-        let columns = Self.states.map(\.rawValue) + ["media_bytes"]
-        return SQLStatement(
+        SQLStatement(
             """
-            INSERT INTO writer (slot, number, seen_at, \(columns.joined(separator: ", ")))
+            INSERT INTO writer (slot, number, seen_at, \(Self.columns.joined(separator: ", ")))
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
             ON CONFLICT (slot) DO UPDATE SET number = excluded.number, seen_at = excluded.seen_at,
-                \(columns.map { "\($0) = writer.\($0) + excluded.\($0)" }.joined(separator: ", "))
+                \(Self.columns.map { "\($0) = writer.\($0) + excluded.\($0)" }.joined(separator: ", "))
             """,
             [.integer(slot), .integer(number), .integer(now)] + Self.states.map { .integer(self[$0]) }
                 + [.integer(mediaBytes)])
@@ -145,7 +143,6 @@ struct WriterCounts: Sendable, Hashable {
 
     /// Adds the rows of connections that ended long ago to row 0.
     static func fold(_ transaction: StoreTransaction, unusedSince oldest: Int64) throws {
-        let columns = states.map(\.rawValue) + ["media_bytes"]
         let sums = columns.map { "coalesce(sum(\($0)), 0)" }.joined(separator: ", ")
         let row = try transaction.row(
             "SELECT count(*), \(sums) FROM writer WHERE slot <> 0 AND seen_at < $1", [.integer(oldest)])

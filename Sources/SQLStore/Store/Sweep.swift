@@ -34,22 +34,19 @@ extension SQLJobStore: StoreMaintenance {
 
     /// Moves due jobs that appeared after a claim had passed their place to where the next claim looks.
     func sweepStragglers() async throws {
-        let found = try await read { connection in
+        let found = try await read { [self] connection in
             try connection.rows(
-                """
-                SELECT job.id FROM job, claim_state WHERE job.state = 'queued' AND job.parked = 0
-                AND job.place < CASE job.lane WHEN 0 THEN high_floor WHEN 1 THEN normal_floor ELSE bulk_floor END
-                    - \(ClaimState.slackMilliseconds) LIMIT \(Self.removalCountMax)
-                """
+                ClaimState.stragglers(connection.dialect, limit: Self.removalCountMax),
+                [.integer(try databaseMilliseconds(connection))]
             ).map { $0[0] as String }
         }
         guard !found.isEmpty else { return }
         try await claims.write { transaction in
             transaction.later(
                 """
-                UPDATE job SET place = \(ClaimState.floorOfJob)
+                UPDATE job SET place = \(ClaimState.floorOfJob(now: "$2", transaction.dialect))
                 WHERE \(transaction.dialect.isAmong("id", 1)) AND state = 'queued'
-                """, [.texts(found)])
+                """, [.texts(found), .integer(transaction.moment.wall)])
         }
     }
 

@@ -83,31 +83,31 @@ extension SQLJobStore: WebhookOutbox {
         _ filter: WebhookFilter, after cursor: WebhookID?, limit: Int
     ) async throws -> WebhookPage {
         let count = max(0, limit)
-        var selection = WebhookSelection(filter, database.dialect)
-        if let cursor { selection.add("id < \(selection.parameter(.text(cursor.text)))") }
-        let found = try await read { [selection] connection in
+        var condition = filter.condition(database.dialect)
+        if let cursor { condition.add("id < \(condition.parameter(.text(cursor.text)))") }
+        let found = try await read { [condition] connection in
             try connection.rows(
                 """
-                SELECT \(WebhookRow.columns) FROM webhook WHERE \(selection.condition)
+                SELECT \(WebhookRow.columns) FROM webhook WHERE \(condition.text)
                 ORDER BY id DESC LIMIT \(count.adding(clamping: 1))
-                """, selection.arguments)
+                """, condition.arguments)
         }.map { try WebhookRow.webhook($0) }
         let page = Array(found.prefix(count))
         return WebhookPage(webhooks: page, next: found.count > count ? page.last?.id : nil)
     }
 
     public func replayWebhooks(_ filter: WebhookFilter) async throws -> Int {
-        let selection = WebhookSelection(filter, database.dialect)
+        let condition = filter.condition(database.dialect)
         return try await write { [secrets] transaction in
-            try WebhookQuery.restoreSecrets(selection, transaction, secrets)
-            var selection = selection
-            let now = selection.parameter(.integer(transaction.moment.wall))
+            try WebhookQuery.restoreSecrets(condition, transaction, secrets)
+            var condition = condition
+            let now = condition.parameter(.integer(transaction.moment.wall))
             return try transaction.run(
                 """
                 UPDATE webhook SET state = 'pending', attempts = 0, next_at = \(now), ended_at = NULL,
                     lease_until = NULL
-                WHERE (secret IS NULL OR secret <> '') AND \(selection.condition)
-                """, selection.arguments)
+                WHERE (secret IS NULL OR secret <> '') AND \(condition.text)
+                """, condition.arguments)
         }
     }
 }
@@ -188,15 +188,15 @@ private enum WebhookQuery {
 
     /// Restores the URLs of selected webhooks whose jobs still have their secrets.
     static func restoreSecrets(
-        _ selection: WebhookSelection, _ transaction: StoreTransaction, _ secrets: SecretStorage
+        _ condition: SQLCondition, _ transaction: StoreTransaction, _ secrets: SecretStorage
     ) throws {
         let rows = try transaction.rows(
             """
             SELECT webhook.id, finished_job.id, finished_job.secret FROM webhook
             JOIN finished_job ON finished_job.id = webhook.job
             WHERE webhook.secret = '' AND finished_job.secret <> '\(JobSecrets.wiped)'
-                AND webhook.id IN (SELECT id FROM webhook WHERE \(selection.condition))
-            """, selection.arguments)
+                AND webhook.id IN (SELECT id FROM webhook WHERE \(condition.text))
+            """, condition.arguments)
         for row in rows {
             let id: String = row[0]
             guard let text = try? secrets.opened(row[2], for: row[1]), let url = JobSecrets.callbackURL(in: text) else {

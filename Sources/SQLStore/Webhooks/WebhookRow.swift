@@ -84,26 +84,13 @@ struct CancelledNotice {
     func insert(_ transaction: StoreTransaction) { webhook?.insert(transaction) }
 }
 
-/// A filter as an SQL condition over webhooks.
-struct WebhookSelection: Sendable {
-    private(set) var condition = "1 = 1"
-    private(set) var arguments: [SQLValue] = []
-
-    init(_ filter: WebhookFilter, _ dialect: SQLDialect) {
-        if let states = filter.states { addAmong("state", states.map(\.rawValue), dialect) }
-        if let ids = filter.ids { addAmong("id", ids.map(\.text), dialect) }
-        if let job = filter.job { add("job = \(parameter(.text(job.text)))") }
-    }
-
-    mutating func parameter(_ value: SQLValue) -> String {
-        arguments.append(value)
-        return "$\(arguments.count)"
-    }
-
-    mutating func add(_ part: String) { condition += " AND \(part)" }
-
-    private mutating func addAmong(_ column: String, _ values: [String], _ dialect: SQLDialect) {
-        arguments.append(.texts(values))
-        add(dialect.isAmong(column, arguments.count))
+extension WebhookFilter {
+    /// The filter as a condition over webhooks.
+    func condition(_ dialect: SQLDialect) -> SQLCondition {
+        var condition = SQLCondition("1 = 1")
+        if let states { condition.add("state", among: states.map(\.rawValue), dialect) }
+        if let ids { condition.add("id", among: ids.map(\.text), dialect) }
+        if let job { condition.add("job = \(condition.parameter(.text(job.text)))") }
+        return condition
     }
 }
