@@ -15,6 +15,7 @@ import RichPush
         guard let schema = try? PostgresSchema("fuzz") else { Invariant.broken("fuzz is the name of a schema") }
         return PostgresTransaction.Settings(schema: schema, timeouts: timeouts, milliseconds: nil)
     }()
+    // Read and written only by the fuzzing thread, one input after the other.
     nonisolated(unsafe) private static var descriptors = DescriptorCount()
 
     /// libpq waits up to 2 s for a connection, and each of a dozen round trips has a deadline; the rest is for a loaded

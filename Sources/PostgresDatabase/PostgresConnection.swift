@@ -1,4 +1,5 @@
 internal import CPostgres
+internal import Glibc
 internal import Linux
 internal import RichPush
 internal import SQLStore
@@ -276,7 +277,7 @@ private final class WarningRecord {
             { context, result in
                 guard let context = unsafe context, let result = unsafe result else { return }
                 let state = unsafe PQresultErrorField(result, CPostgres_field_state)
-                guard let state = unsafe state, unsafe String(cString: state) == "01000" else { return }
+                guard let state = unsafe state, unsafe strcmp(state, "01000") == 0 else { return }
                 unsafe Unmanaged<WarningRecord>.fromOpaque(context).takeUnretainedValue().hasWarned = true
             }, Unmanaged.passUnretained(self).toOpaque())
     }

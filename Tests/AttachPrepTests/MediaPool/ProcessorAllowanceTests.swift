@@ -105,8 +105,8 @@ struct ProcessorAllowanceTests {
         (movie.duration, movie.frames) = (60, nil)
         let long = try #require(EncodingTime.secondsMax(request, media: movie, bytes: 1_000_000))
         let large = try #require(EncodingTime.secondsMax(request, media: movie, bytes: 2_000_000))
-        // 1,800 frames of 2 megapixels take 37 s to encode and 37 s to decode, a megabyte 4 s.
-        #expect(long > short + 70 && large > long + 4)
+        // 1,800 frames of 2 megapixels may take 119 s to encode and 37 s to decode, a megabyte 4 s.
+        #expect(long > short + 150 && large > long + 4)
         request.attachment = .movie(MovieRendition(bytesMax: 1, copiesVideo: true, copiesAudio: true))
         #expect(EncodingTime.secondsMax(request, media: movie, bytes: 1_000_000) == nil)
     }
