@@ -44,7 +44,25 @@ let testing: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-func cLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
+/// The folders of `Sources` and their targets, in the order of the arrows: see ARCHITECTURE.md.
+let folders: [(name: String, targets: [String])] = [
+    ("Core", ["SafeArithmetic", "FileIO", "AttachPrepModel"]),
+    ("Payloads", ["RichPush", "PushPayload"]),
+    (
+        "Libraries",
+        [
+            "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CPostgres", "CZlib", "CDeflate", "CCurl", "CLinux",
+            "CBuild", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Zlib", "Deflate", "Curl", "Linux",
+        ]
+    ),
+    ("Media", ["MediaEngine", "MediaProcessing", "MediaProcessMain", "AttachPrepMedia"]),
+    ("Preparation", ["AttachPrep"]),
+    ("Jobs", ["AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase"]),
+    ("Service", ["CEmbedded", "AttachPrepPages", "AttachPrepService", "OTLP"]),
+    ("Command", ["AttachPrepCommand"]),
+]
+
+func cLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
@@ -101,13 +119,13 @@ let package = Package(
         cLibrary(
             "CLibAV", pkgConfig: "libavformat libavcodec libavutil libswscale libswresample",
             package: "libavformat-dev"),
-        .systemLibrary(name: "CJPEG", providers: [.apt(["libjpeg62-turbo-dev"])]),
-        .systemLibrary(name: "CSPNG", providers: [.apt(["libspng-dev"])]),
-        .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
-        .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
+        cLibrary("CJPEG", package: "libjpeg62-turbo-dev"),
+        cLibrary("CSPNG", package: "libspng-dev"),
+        cLibrary("CWebP", package: "libwebp-dev"),
+        cLibrary("CMagic", package: "libmagic-dev"),
         cLibrary("CPostgres", pkgConfig: "libpq", package: "libpq-dev"),
-        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CDeflate", providers: [.apt(["libdeflate-dev"])]),
+        cLibrary("CZlib", package: "zlib1g-dev"),
+        cLibrary("CDeflate", package: "libdeflate-dev"),
         cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         .systemLibrary(name: "CLinux"),
         .target(
@@ -336,6 +354,11 @@ let package = Package(
     ]
 )
 
+for target in package.targets {
+    guard let folder = folders.first(where: { $0.targets.contains(target.name) }) else { continue }
+    target.path = "Sources/\(folder.name)/\(target.name)"
+}
+
 /// The fuzz targets and what they depend on: see Fuzz/README.md. `make fuzz` links each with libFuzzer; `make test`
 /// compiles them and runs their seeds.
 let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
@@ -395,7 +418,7 @@ if isFuzzing {
     package.targets = package.targets.map { target in
         guard target.name == "AttachPrepCommand" else { return target }
         return .target(
-            name: target.name, dependencies: target.dependencies,
+            name: target.name, dependencies: target.dependencies, path: target.path,
             swiftSettings: strict + fuzzed + [entryPoint("attachprep_main")])
     }
     package.targets += fuzzTargets.map { target in

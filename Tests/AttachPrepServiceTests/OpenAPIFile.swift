@@ -18,7 +18,7 @@ struct OpenAPIFile {
     private let root: [String: Any]
 
     init() throws {
-        let path = SourceTree.path("Sources/AttachPrepService/OpenAPI/openapi.json")
+        let path = SourceTree.path("Sources/Service/AttachPrepService/OpenAPI/openapi.json")
         bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         root = try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
     }

@@ -117,7 +117,8 @@ import Testing
     /// The names of all settings, from `Setting.swift`.
     private func settings() throws -> [String] {
         let text = try String(
-            contentsOfFile: SourceTree.path("Sources/AttachPrepService/Configuration/Setting.swift"), encoding: .utf8)
+            contentsOfFile: SourceTree.path("Sources/Service/AttachPrepService/Configuration/Setting.swift"),
+            encoding: .utf8)
         return text.split(separator: "\n").filter { $0.hasPrefix("    case ") }.compactMap { line in
             let parts = line.dropFirst("    case ".count).split(separator: "\"")
             return (parts.count > 1 ? parts[1] : parts[0]).description

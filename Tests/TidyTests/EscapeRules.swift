@@ -24,7 +24,7 @@ enum EscapeRules {
 
     /// JSON from outside is decoded after a check of its bytes.
     static func decoders(_ file: TextFile) -> [Finding] {
-        guard file.isSwift, file.module != nil, file.path != "Sources/AttachPrepModel/ForeignJSON.swift",
+        guard file.isSwift, file.module != nil, file.path != "Sources/Core/AttachPrepModel/ForeignJSON.swift",
             file.code.contains(where: { $0.contains("JSONDecoder") })
         else { return [] }
         return occurrences(of: ["JSONDecoder().decode(", "decoder.decode("], in: file) { _ in

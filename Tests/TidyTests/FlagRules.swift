@@ -8,20 +8,20 @@ enum FlagRules {
 
     /// Files whose messages only the operator reads: at the start of a command or in the log.
     static let operators: Set<String> = [
-        "Sources/AttachPrep/Network/HostResolver.swift",
-        "Sources/AttachPrep/Network/IPAddress.swift",
-        "Sources/AttachPrep/Publish/PublishTarget.swift",
-        "Sources/AttachPrep/Publish/S3Bucket.swift",
-        "Sources/SQLiteDatabase/DatabaseCheck.swift",
-        "Sources/SQLiteDatabase/SQLiteStore.swift",
-        "Sources/AttachPrepJobs/Storage/DataFolder.swift",
-        "Sources/AttachPrepJobs/Webhooks/WebhookSecret.swift",
-        "Sources/AttachPrepService/Access/AccessTokens.swift",
-        "Sources/AttachPrepService/Access/LoopbackPolicy.swift",
-        "Sources/AttachPrepService/Configuration/ServeConfiguration.swift",
-        "Sources/AttachPrepService/Configuration/Setting.swift",
-        "Sources/AttachPrepService/Server/AttachmentServer.swift",
-        "Sources/AttachPrepService/Server/HTTPApplication.swift",
+        "Sources/Preparation/AttachPrep/Network/HostResolver.swift",
+        "Sources/Preparation/AttachPrep/Network/IPAddress.swift",
+        "Sources/Preparation/AttachPrep/Publish/PublishTarget.swift",
+        "Sources/Preparation/AttachPrep/Publish/S3Bucket.swift",
+        "Sources/Jobs/SQLiteDatabase/DatabaseCheck.swift",
+        "Sources/Jobs/SQLiteDatabase/SQLiteStore.swift",
+        "Sources/Jobs/AttachPrepJobs/Storage/DataFolder.swift",
+        "Sources/Jobs/AttachPrepJobs/Webhooks/WebhookSecret.swift",
+        "Sources/Service/AttachPrepService/Access/AccessTokens.swift",
+        "Sources/Service/AttachPrepService/Access/LoopbackPolicy.swift",
+        "Sources/Service/AttachPrepService/Configuration/ServeConfiguration.swift",
+        "Sources/Service/AttachPrepService/Configuration/Setting.swift",
+        "Sources/Service/AttachPrepService/Server/AttachmentServer.swift",
+        "Sources/Service/AttachPrepService/Server/HTTPApplication.swift",
     ]
 
     static func check(_ file: TextFile) -> [Finding] {

@@ -33,6 +33,31 @@ enum ImportRules {
         }
     }
 
+    /// A module stands on its own folder of `Sources` and on earlier ones.
+    static func folders(_ files: [TextFile]) -> [Finding] {
+        var places: [String: Int] = [:]
+        var findings: [Finding] = []
+        for file in files where file.module != nil {
+            let folder = String(file.components[1])
+            if let place = Modules.folders.firstIndex(of: folder) {
+                places[file.module ?? ""] = place
+            } else {
+                findings.append(Finding(file.path, nil, "the folder \(folder) is not one of Modules.folders"))
+            }
+        }
+        for file in files where file.isSwift {
+            guard let owner = file.module, let place = places[owner] else { continue }
+            for (index, line) in file.code.enumerated() {
+                guard let module = module(importedBy: line), let other = places[module], other > place,
+                    Modules.folderExceptions[owner]?.contains(module) != true
+                else { continue }
+                let text = "\(Modules.folders[place]) stands before \(Modules.folders[other]); move what \(module) has"
+                findings.append(Finding(file.path, index + 1, text))
+            }
+        }
+        return findings
+    }
+
     /// Dependencies declared in Package.swift.
     static func manifest(_ file: TextFile) -> [Finding] {
         let ours = Set(Modules.arrows.keys).union(Modules.cModules)

@@ -66,6 +66,12 @@ enum Modules {
         ],
     ]
 
+    /// The folders of `Sources`, in the order of their arrows.
+    static let folders = ["Core", "Payloads", "Libraries", "Media", "Preparation", "Jobs", "Service", "Command"]
+
+    /// Modules that stand on a later folder, with what they import from it.
+    static let folderExceptions: [String: Set<String>] = ["AttachPrepModel": ["RichPush"]]
+
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
         "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CDeflate", "CCurl",

@@ -11,7 +11,7 @@ import Testing
 
     @Test func `Long lines`() {
         let text = String(repeating: "a", count: 120) + "\n" + String(repeating: "b", count: 121) + "\n"
-        #expect(lines(LineRules.length(TextFile("Sources/A/B.swift", text))) == [2])
+        #expect(lines(LineRules.length(TextFile("Sources/Group/A/B.swift", text))) == [2])
         #expect(lines(LineRules.length(TextFile("tool", "#!/bin/sh\n" + text))) == [3])
         #expect(LineRules.length(TextFile("README.md", text)).isEmpty)
     }
@@ -39,7 +39,7 @@ import Testing
         let added = opening.count { $0 == "\n" }
         func file(bodyLines: Int) -> TextFile {
             let body = String(repeating: "    { \"}\" }()  // }\n", count: bodyLines - added)
-            return TextFile("Sources/A/B.swift", "struct S {\n\(opening)\n\(body)}\nlet x = 1\n}\n")
+            return TextFile("Sources/Group/A/B.swift", "struct S {\n\(opening)\n\(body)}\nlet x = 1\n}\n")
         }
         #expect(lines(FunctionLength.check(file(bodyLines: 69))) == [2])
         #expect(FunctionLength.check(file(bodyLines: 68)).isEmpty)
@@ -48,13 +48,13 @@ import Testing
     @Test func `A requirement has no body`() {
         let rest = String(repeating: "    let x = 1\n", count: 100)
         let text = "protocol P {\n    func f(a: Int) throws\n        -> Int\n}\nstruct S {\n\(rest)}\n"
-        #expect(FunctionLength.check(TextFile("Sources/A/B.swift", text)).isEmpty)
+        #expect(FunctionLength.check(TextFile("Sources/Group/A/B.swift", text)).isEmpty)
     }
 
     @Test func `Empty names`() {
-        #expect(NameRules.files("Sources/Utils/Image.swift").count == 1)
-        #expect(NameRules.files("Sources/Vips/ImageHelpers.swift").count == 1)
-        #expect(NameRules.files("Sources/Vips/Image.swift").isEmpty)
+        #expect(NameRules.files("Sources/Group/Utils/Image.swift").count == 1)
+        #expect(NameRules.files("Sources/Group/Vips/ImageHelpers.swift").count == 1)
+        #expect(NameRules.files("Sources/Group/Vips/Image.swift").isEmpty)
         let text = "let manager = FileManager.default\nfinal class PoolManager {}\nextension FileManager {}\n"
         #expect(lines(NameRules.types(TextFile("a.swift", text))) == [2])
     }
@@ -64,25 +64,27 @@ import Testing
         ("func colourTurn() {}", 1), ("// the desk", 0), ("let text = \"let desk = 1\"", 0), ("let wallet = 1", 0),
     ])
     func `Names outside the vocabulary are found`(line: String, count: Int) {
-        #expect(VocabularyRules.names(TextFile("Sources/A/B.swift", "\(line)\n")).count == count)
+        #expect(VocabularyRules.names(TextFile("Sources/Group/A/B.swift", "\(line)\n")).count == count)
     }
 
     @Test func `Names outside the vocabulary are found in scripts and SQL`() {
         #expect(lines(VocabularyRules.names(TextFile("a/b.js", "const said = 1;\nconst data = 1;\n"))) == [1])
         #expect(lines(VocabularyRules.names(TextFile("tools/b.py", "def refusal():\n    pass\n"))) == [1])
         let sql = "let tables = \"CREATE TABLE told (id TEXT)\"\nlet more = \"ADD COLUMN heard_at INTEGER\"\n"
-        #expect(lines(VocabularyRules.names(TextFile("Sources/A/B.swift", sql))) == [1, 2])
+        #expect(lines(VocabularyRules.names(TextFile("Sources/Group/A/B.swift", sql))) == [1, 2])
     }
 
     @Test func `Files named outside the vocabulary are found`() {
-        #expect(VocabularyRules.files("Sources/A/ReceiptOffice.swift").count == 1)
-        #expect(VocabularyRules.files("Sources/Rooms/A.swift").count == 1)
-        #expect(VocabularyRules.files("Sources/A/ReceiptService.swift").isEmpty)
+        #expect(VocabularyRules.files("Sources/Group/A/ReceiptOffice.swift").count == 1)
+        #expect(VocabularyRules.files("Sources/Group/Rooms/A.swift").count == 1)
+        #expect(VocabularyRules.files("Sources/Group/A/ReceiptService.swift").isEmpty)
     }
 
     @Test func `Phrases outside the vocabulary are found in code and documents`() {
         #expect(
-            lines(VocabularyRules.sentences(TextFile("Sources/A/B.swift", "let a = 1\n/// Written anew.\n"))) == [2])
+            lines(VocabularyRules.sentences(TextFile("Sources/Group/A/B.swift", "let a = 1\n/// Written anew.\n"))) == [
+                2
+            ])
         #expect(lines(VocabularyRules.sentences(TextFile("docs/a.md", "Its colours are lost.\n"))) == [1])
         #expect(VocabularyRules.sentences(TextFile("docs/a.md", "Its colors are kept.\n")).isEmpty)
         #expect(VocabularyRules.sentences(TextFile("CHANGELOG.md", "Its colours are lost.\n")).isEmpty)
@@ -90,12 +92,14 @@ import Testing
 
     @Test func `Thrown types without Error in their name are found`() {
         let text = "struct StoreFault: Error {}\nenum QueueError: Swift.Error {}\nstruct Plain: Sendable {}\n"
-        #expect(lines(VocabularyRules.errorTypes(TextFile("Sources/A/B.swift", text))) == [1])
+        #expect(lines(VocabularyRules.errorTypes(TextFile("Sources/Group/A/B.swift", text))) == [1])
     }
 
     @Test func `Types that share a name are found across modules`() {
-        let files = ["A", "B"].map { TextFile("Sources/\($0)/C.swift", "struct Arrival {}\nprivate struct Inner {}\n") }
-        #expect(VocabularyRules.sharedNames(files).map(\.path) == ["Sources/B/C.swift"])
+        let files = ["A", "B"].map {
+            TextFile("Sources/Group/\($0)/C.swift", "struct Arrival {}\nprivate struct Inner {}\n")
+        }
+        #expect(VocabularyRules.sharedNames(files).map(\.path) == ["Sources/Group/B/C.swift"])
     }
 
     @Test func `Import statements are read`() {
@@ -107,11 +111,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Sources/MediaProcessing/A.swift", "CVips"), ("Sources/LibAV/A.swift", "CVips"),
-        ("Sources/RichPush/A.swift", "MediaEngine"), ("Sources/AttachPrep/A.swift", "MediaProcessing"),
-        ("Sources/AttachPrepCommand/A.swift", "Vips"), ("Sources/Vips/A.swift", "LibAV"),
-        ("Sources/RichPush/A.swift", "Dispatch"), ("Sources/MediaProcessing/A.swift", "Logging"),
-        ("Sources/AttachPrep/A.swift", "FoundationNetworking"), ("Sources/Nowhere/A.swift", "Foundation"),
+        ("Sources/Group/MediaProcessing/A.swift", "CVips"), ("Sources/Group/LibAV/A.swift", "CVips"),
+        ("Sources/Group/RichPush/A.swift", "MediaEngine"), ("Sources/Group/AttachPrep/A.swift", "MediaProcessing"),
+        ("Sources/Group/AttachPrepCommand/A.swift", "Vips"), ("Sources/Group/Vips/A.swift", "LibAV"),
+        ("Sources/Group/RichPush/A.swift", "Dispatch"), ("Sources/Group/MediaProcessing/A.swift", "Logging"),
+        ("Sources/Group/AttachPrep/A.swift", "FoundationNetworking"), ("Sources/Group/Nowhere/A.swift", "Foundation"),
     ])
     func `Imports against the arrows`(path: String, module: String) {
         let findings = ImportRules.imports(TextFile(path, "import Foundation\npublic import \(module)\n"))
@@ -120,10 +124,19 @@ import Testing
     }
 
     @Test func `Imports along the arrows`() {
-        #expect(ImportRules.imports(TextFile("Sources/Vips/A.swift", "internal import CVips\n")).isEmpty)
-        #expect(ImportRules.imports(TextFile("Sources/AttachPrep/A.swift", "import Curl\nimport Crypto\n")).isEmpty)
-        #expect(ImportRules.imports(TextFile("Sources/AttachPrep/A.swift", "// import Vips\n")).isEmpty)
+        #expect(ImportRules.imports(TextFile("Sources/Group/Vips/A.swift", "internal import CVips\n")).isEmpty)
+        #expect(
+            ImportRules.imports(TextFile("Sources/Group/AttachPrep/A.swift", "import Curl\nimport Crypto\n")).isEmpty)
+        #expect(ImportRules.imports(TextFile("Sources/Group/AttachPrep/A.swift", "// import Vips\n")).isEmpty)
         #expect(lines(ImportRules.testImports(TextFile("Tests/VipsTests/A.swift", "import CVips\n"))) == [1])
+    }
+
+    @Test func `A folder that stands on a later one, and one without a place`() {
+        let files = [
+            TextFile("Sources/Core/A/A.swift", "import B\n"), TextFile("Sources/Media/B/B.swift", "import A\n"),
+            TextFile("Sources/Other/C/C.swift", "import A\n"),
+        ]
+        #expect(ImportRules.folders(files).map(\.path) == ["Sources/Other/C/C.swift", "Sources/Core/A/A.swift"])
     }
 
     @Test func `Dependencies against the arrows`() {
@@ -155,15 +168,15 @@ import Testing
             static inline __attribute__((unused)) int
             open_it(void);
             """
-        let findings = ShimRules.check(TextFile("Sources/CVips/shim.h", text))
+        let findings = ShimRules.check(TextFile("Sources/Group/CVips/shim.h", text))
         #expect(lines(findings) == [5, 10])
         #expect(findings.last?.description.contains("open_it") == true)
-        #expect(ShimRules.check(TextFile("Sources/Other/shim.h", text)).isEmpty)
+        #expect(ShimRules.check(TextFile("Sources/Group/Other/shim.h", text)).isEmpty)
     }
 
     @Test func `Crashing conversions`() {
         let text = "let a = try! f()\nlet b = c as! D\nlet e = \"try!\"  // as!\nlet g = try? f()\n"
-        #expect(lines(EscapeRules.crashes(TextFile("Sources/A/B.swift", text))) == [1, 2])
+        #expect(lines(EscapeRules.crashes(TextFile("Sources/Group/A/B.swift", text))) == [1, 2])
         #expect(EscapeRules.crashes(TextFile("Tests/A/B.swift", text)).isEmpty)
     }
 
@@ -177,25 +190,25 @@ import Testing
             nonisolated(unsafe) var c = 1
             nonisolated(unsafe) var d = 1
             """
-        #expect(lines(EscapeRules.unexplained(TextFile("Sources/A/B.swift", text))) == [1, 7])
+        #expect(lines(EscapeRules.unexplained(TextFile("Sources/Group/A/B.swift", text))) == [1, 7])
     }
 
     @Test func `Flags in messages`() {
         let text = "let a = \"raise --budget\"\n// see --budget\nlet b = \"a--b\"\nlet c = n--\n"
-        #expect(lines(FlagRules.check(TextFile("Sources/AttachPrep/B.swift", text))) == [1])
-        #expect(FlagRules.check(TextFile("Sources/AttachPrepCommand/B.swift", text)).isEmpty)
+        #expect(lines(FlagRules.check(TextFile("Sources/Group/AttachPrep/B.swift", text))) == [1])
+        #expect(FlagRules.check(TextFile("Sources/Group/AttachPrepCommand/B.swift", text)).isEmpty)
     }
 
     @Test func `Decoders of unchecked JSON`() {
         let text = "let a = try JSONDecoder().decode(A.self)\nlet c = JSONDecoder()\ntry decoder.decode(A.self)\n"
-        #expect(lines(EscapeRules.decoders(TextFile("Sources/A/B.swift", text))) == [1, 3])
+        #expect(lines(EscapeRules.decoders(TextFile("Sources/Group/A/B.swift", text))) == [1, 3])
         #expect(EscapeRules.decoders(TextFile("Tests/A/B.swift", text)).isEmpty)
     }
 
     @Test func `Sleeping tests`() {
         let text = "try await Task.sleep(for: .seconds(1))\nusleep(5)\n// sleep(1)\nlet sleepy = 1\n"
         #expect(lines(EscapeRules.sleeps(TextFile("Tests/A/B.swift", text))) == [1, 2])
-        #expect(EscapeRules.sleeps(TextFile("Sources/A/B.swift", text)).isEmpty)
+        #expect(EscapeRules.sleeps(TextFile("Sources/Group/A/B.swift", text)).isEmpty)
     }
 
     @Test(arguments: [
@@ -206,7 +219,7 @@ import Testing
         "let n = Int(CURLcode)", "let n = Int(_size)",
     ])
     func `Operations that can trap on a foreign number`(line: String) {
-        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(line)\n"))) == [1])
+        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/Group/A/B.swift", "\(line)\n"))) == [1])
     }
 
     @Test(arguments: [
@@ -231,7 +244,7 @@ import Testing
         "let t = reader.seconds(.drain, 0)", "let t = timeBase?.seconds(ticks)", "let t = MovieLoad(a).seconds(choice)",
     ])
     func `Operations that cannot trap`(text: String) {
-        #expect(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(text)\n")).isEmpty)
+        #expect(ForeignNumberRules.findings(in: TextFile("Sources/Group/A/B.swift", "\(text)\n")).isEmpty)
     }
 
     @Test func `A bound that is said above a declaration holds in all of it, and no further`() {
@@ -252,7 +265,7 @@ import Testing
                 b + c
             }
             """
-        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", text))) == [14])
+        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/Group/A/B.swift", text))) == [14])
     }
 
     @Test func `Foreign numbers are looked for in the files that read them, all of which exist`() throws {
@@ -263,7 +276,7 @@ import Testing
             #expect(!ForeignNumberRules.arithmetic(TextFile(path, line)).isEmpty)
             #expect(paths.contains { $0.hasPrefix(reader) }, "\(reader)")
         }
-        #expect(ForeignNumberRules.arithmetic(TextFile("Sources/AttachPrepPages/B.swift", line)).isEmpty)
+        #expect(ForeignNumberRules.arithmetic(TextFile("Sources/Group/AttachPrepPages/B.swift", line)).isEmpty)
     }
 
     @Test func `A bound that holds throughout ends with the block it stands in`() {
@@ -278,9 +291,9 @@ import Testing
             }
             let end = start + count
             """
-        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", text))) == [9])
+        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/Group/A/B.swift", text))) == [9])
         let atTheTop = "// Bounded throughout: nobody knows why.\nlet end = start + count\n"
-        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", atTheTop))) == [2])
+        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/Group/A/B.swift", atTheTop))) == [2])
     }
 
     @Test func `Generated and large files`() {

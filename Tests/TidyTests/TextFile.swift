@@ -16,17 +16,17 @@ struct TextFile {
         code = path.hasSuffix(".swift") ? MaskedSwift(text).lines : []
     }
 
-    /// The components of the path: `["Sources", "Vips", "Image.swift"]`.
+    /// The components of the path: `["Sources", "Libraries", "Vips", "Image.swift"]`.
     var components: [Substring] { path.split(separator: "/") }
 
     var name: Substring { components.last ?? "" }
 
     var isSwift: Bool { name.hasSuffix(".swift") }
 
-    /// `Vips` for `Sources/Vips/Image.swift`; nil outside of Sources.
+    /// `Vips` for `Sources/Libraries/Vips/Image.swift`; nil outside of Sources.
     var module: String? {
-        guard components.count > 2, components[0] == "Sources" else { return nil }
-        return String(components[1])
+        guard components.count > 3, components[0] == "Sources" else { return nil }
+        return String(components[2])
     }
 
     /// Code whose lines people read side by side: Swift, C and scripts, but not Markdown, whose tables are wide.

@@ -16,7 +16,7 @@ import Testing
     @Test func `The tree is read`() throws {
         let tree = try Self.tree.get()
         #expect(tree.paths.contains("Package.swift"))
-        #expect(tree.texts.contains { $0.path == "Sources/RichPush/Limits.swift" })
+        #expect(tree.texts.contains { $0.path == "Sources/Payloads/RichPush/Limits.swift" })
     }
 
     @Test func `Lines are at most 120 columns`() throws { try check(LineRules.length) }
@@ -51,6 +51,10 @@ import Testing
     @Test func `Imports follow the arrows, and only a wrapper imports its C module`() throws {
         try check(ImportRules.imports)
         try check(ImportRules.testImports)
+    }
+
+    @Test func `The folders of Sources stand on earlier ones`() throws {
+        expectNone(ImportRules.folders(try Self.tree.get().texts))
     }
 
     @Test func `Dependencies in Package.swift follow the arrows`() throws {

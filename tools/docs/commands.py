@@ -166,7 +166,7 @@ def variable(key):
 
 @functools.cache
 def declaration():
-    return (ROOT / "Sources/AttachPrepService/Configuration/Setting.swift").read_text(encoding="utf-8")
+    return (ROOT / "Sources/Service/AttachPrepService/Configuration/Setting.swift").read_text(encoding="utf-8")
 
 
 def keys(cases):

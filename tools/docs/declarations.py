@@ -23,7 +23,7 @@ def cases(text):
 
 
 def error_codes():
-    text = source("Sources/AttachPrepModel/AttachPrepError.swift")
+    text = source("Sources/Core/AttachPrepModel/AttachPrepError.swift")
     declared = cases(re.search(r"enum ErrorCode.*?\n\n    /// Whether the same", text, re.DOTALL)[0])
     facts = re.findall(r"case \.(\w+): Row\((\d+)(?:, apple: (\d+))?(, retryable: true)?\)", text)
     facts = {name: row for name, *row in facts}
@@ -35,13 +35,13 @@ def error_codes():
 
 
 def warnings():
-    text = source("Sources/AttachPrepModel/Manifest.swift")
+    text = source("Sources/Core/AttachPrepModel/Manifest.swift")
     declared = re.search(r"struct PreparationWarning.*?\n    }\n", text, re.DOTALL)[0]
     return table(["code", "meaning"], [[code(value), cell(words)] for _, value, words in cases(declared)])
 
 
 def payload_warnings():
-    text = source("Sources/RichPush/Payload/PayloadWarning.swift")
+    text = source("Sources/Payloads/RichPush/Payload/PayloadWarning.swift")
     declared = cases(re.search(r"enum Code: String.*?\n    }\n", text, re.DOTALL)[0])
     levels = {}
     for names, level in re.findall(r"case ((?:\.\w+,?\s*)+):\s*\.(\w+)", text[text.index("var level:"):]):
@@ -51,7 +51,7 @@ def payload_warnings():
 
 
 def trace_variables():
-    declared = source("Sources/OTLP/TracingConfiguration.swift")
+    declared = source("Sources/Service/OTLP/TracingConfiguration.swift")
     declared = re.search(r"enum TracingVariable.*?\n}\n", declared, re.DOTALL)[0]
     return table(["variable", "meaning"], [[code(value), cell(words)] for _, value, words in cases(declared)])
 
@@ -68,7 +68,7 @@ def labels():
 
 
 def metrics():
-    text = source("Sources/AttachPrepService/Metrics/MetricDescription.swift")
+    text = source("Sources/Service/AttachPrepService/Metrics/MetricDescription.swift")
     everything = "\n".join(swift_files().values())
     gauges = set(re.findall(r'\bset\("(\w+)"', everything))
     listed = labels()

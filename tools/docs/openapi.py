@@ -14,7 +14,7 @@ METHODS = ("get", "post", "put", "delete")
 
 @functools.cache
 def document():
-    path = ROOT / "Sources/AttachPrepService/OpenAPI/openapi.json"
+    path = ROOT / "Sources/Service/AttachPrepService/OpenAPI/openapi.json"
     return json.loads(path.read_text(encoding="utf-8"))
 
 

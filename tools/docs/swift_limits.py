@@ -30,8 +30,8 @@ def all_limits():
             for comment, name, expression in DECLARATION.findall(block):
                 reason = " ".join(line.strip().removeprefix("///").strip() for line in comment.splitlines())
                 relative = path.relative_to(ROOT / "Sources")
-                found.append(Limit(name, " ".join(expression.split()), reason, "/".join(relative.parts[1:]),
-                                   relative.parts[0]))
+                found.append(Limit(name, " ".join(expression.split()), reason, "/".join(relative.parts[2:]),
+                                   relative.parts[1]))
     return found
 
 

@@ -64,7 +64,7 @@ class DebianPackage:
 
 
 def version():
-    text = (ROOT / "Sources/AttachPrep/ProductVersion.swift").read_text()
+    text = (ROOT / "Sources/Preparation/AttachPrep/ProductVersion.swift").read_text()
     return re.search(r'static let text = "([^"]+)"', text).group(1)
 
 

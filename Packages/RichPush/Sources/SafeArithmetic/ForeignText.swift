@@ -1,1 +1,1 @@
-../../../../Sources/SafeArithmetic/ForeignText.swift
+../../../../Sources/Core/SafeArithmetic/ForeignText.swift

@@ -1,1 +1,1 @@
-../../../../Sources/SafeArithmetic/MessageText.swift
+../../../../Sources/Core/SafeArithmetic/MessageText.swift

@@ -1,1 +1,1 @@
-../../../../Sources/SafeArithmetic/SafeArithmetic.swift
+../../../../Sources/Core/SafeArithmetic/SafeArithmetic.swift
