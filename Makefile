@@ -26,6 +26,8 @@ bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
 # For packages: debhelper and lintian, debootstrap and sqlite3 for their test.
 package_packages := dpkg-dev debhelper fakeroot lintian debootstrap sqlite3 util-linux mount python3-venv python3-yaml
 
+formatted := Package.swift Packages Sources Tests Fuzz samples/NotificationService
+
 release_build := swift build -c release --static-swift-stdlib
 # The demo and the tests share one build: debug, with the media modules optimized (Package.swift). Compiling each module
 # as a whole takes a quarter less processor time for a clean build than file by file, but more after an edit. For a
@@ -46,7 +48,7 @@ swift_test := tools/tests --disable-xctest --no-parallel
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps deps-test deps-packages deb dist test-packages release-build \
-    build demo test lint check docs docs-update docs-check screenshot \
+    build demo test test-changed lint tidy format check docs docs-update docs-check screenshot \
     test-long test-hostile test-asan test-tsan fuzz fuzz-ci install client docc test-app \
     bench bench-on-time bench-sandbox bench-memory bench-service bench-scale bench-calls bench-campaign \
     bench-budget bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
@@ -79,9 +81,25 @@ demo: deps ## Build, serve the samples on loopback, prepare all of them by URL, 
 	samples/demo
 
 lint: deps
-	tools/timed "format" swift format lint --strict --parallel --recursive Package.swift Packages Sources Tests Fuzz \
-	    samples/NotificationService
+	tools/timed "format" swift format lint --strict --parallel --recursive $(formatted)
 	tools/timed "build of programs and tests" $(debug_build) --build-tests
+
+format: toolchain ## Format all Swift
+	swift format --in-place --parallel --recursive $(formatted)
+
+# Needs no build of the product: the house rules are built alone, in a folder of their own.
+tidy: toolchain ## Check format, house rules, links and the tables made from declarations, in seconds
+	swift format lint --strict --parallel --recursive $(formatted)
+	tools/docs/reference --check --without-program
+	tools/docs/links
+	ATTACHPREP_TESTS=TidyTests swift test --scratch-path .build/tidy --disable-xctest --no-parallel \
+	    --skip DeclaredModulesTests --skip PackagingTests
+
+# SINCE=main takes the commits of a branch as well; ALL=1 runs the tests of everything that stands on the change.
+SINCE ?=
+test-changed: toolchain ## Build, and run the tests that name a changed module [SINCE=main] [ALL=1]
+	$(debug_build) --build-tests
+	tools/test-changed $(SINCE)
 
 check: lint docs-check ## Check format, house rules and documents; build everything with warnings as errors
 	$(swift_test) --skip-build --filter TidyTests

@@ -46,25 +46,20 @@ let testing: [SwiftSetting] = [
 
 /// The folders of `Sources` and their targets, in the order of the arrows: see ARCHITECTURE.md.
 let folders: [(name: String, targets: [String])] = [
-    ("Core", ["SafeArithmetic", "FileIO", "AttachPrepModel"]),
+    ("Core", ["SafeArithmetic", "AttachPrepModel"]),
     ("Payloads", ["RichPush", "PushPayload"]),
     (
         "Libraries",
         [
-            "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CPostgres", "CZlib", "CDeflate", "CCurl", "CLinux",
-            "CBuild", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Zlib", "Deflate", "Curl", "Linux",
+            "CMedia", "CHost", "CBuild", "Linux", "MediaLibraries", "Zlib", "Curl",
         ]
     ),
-    ("Media", ["MediaEngine", "MediaProcessing", "MediaProcessMain", "AttachPrepMedia"]),
+    ("Media", ["MediaEngine", "MediaProcessing", "AttachPrepMedia"]),
     ("Preparation", ["AttachPrep"]),
     ("Jobs", ["AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase"]),
     ("Service", ["CEmbedded", "AttachPrepPages", "AttachPrepService", "OTLP"]),
     ("Command", ["AttachPrepCommand"]),
 ]
-
-func cLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
-}
 
 func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = [],
@@ -112,22 +107,20 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // The C libraries: a module map and one page of shims each.
-        // gobject-2.0 gives glib's include path; libvips itself is linked by CVips' module map: see
+        // The C libraries, a side each: a module map with one module and one page of shims for each library.
+        // gobject-2.0 gives glib's include path; the libraries are linked by the module maps: see
         // docs/explanation/dependencies.md.
-        cLibrary("CVips", pkgConfig: "gobject-2.0", package: "libvips-dev"),
-        cLibrary(
-            "CLibAV", pkgConfig: "libavformat libavcodec libavutil libswscale libswresample",
-            package: "libavformat-dev"),
-        cLibrary("CJPEG", package: "libjpeg62-turbo-dev"),
-        cLibrary("CSPNG", package: "libspng-dev"),
-        cLibrary("CWebP", package: "libwebp-dev"),
-        cLibrary("CMagic", package: "libmagic-dev"),
-        cLibrary("CPostgres", pkgConfig: "libpq", package: "libpq-dev"),
-        cLibrary("CZlib", package: "zlib1g-dev"),
-        cLibrary("CDeflate", package: "libdeflate-dev"),
-        cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
-        .systemLibrary(name: "CLinux"),
+        .systemLibrary(
+            name: "CMedia", pkgConfig: "gobject-2.0",
+            providers: [
+                .apt([
+                    "libvips-dev", "libavformat-dev", "libjpeg62-turbo-dev", "libspng-dev", "libwebp-dev",
+                    "libmagic-dev",
+                    "libdeflate-dev",
+                ])
+            ]),
+        .systemLibrary(
+            name: "CHost", providers: [.apt(["libcurl4-openssl-dev", "libpq-dev", "zlib1g-dev"])]),
         .target(
             name: "CBuild",
             cSettings: Context.environment["ATTACHPREP_COMMIT"].map { [.define("ATTACHPREP_COMMIT", to: $0)] } ?? []),
@@ -136,18 +129,10 @@ let package = Package(
         .target(name: "CEmbedded"),
 
         // Their owners: the only importers of C.
-        module("Vips", ["CVips", "SafeArithmetic"]),
-        module("LibAV", ["CLibAV", "FileIO", "SafeArithmetic"]),
-        module("JPEG", ["CJPEG", "FileIO", "SafeArithmetic"], optimized),
-        module("PNG", ["CSPNG", "Deflate", "FileIO", "SafeArithmetic"], optimized),
-        module("WebP", ["CWebP", "SafeArithmetic"]),
-        module("Magic", ["CMagic"]),
-        module("Zlib", ["CZlib", "SafeArithmetic"]),
-        module("Deflate", ["CDeflate", "SafeArithmetic"]),
-        module("Curl", ["CCurl", "FileIO", "Linux", "SafeArithmetic"]),
-        module("Linux", ["CLinux", "FileIO", "SafeArithmetic"]),
-
-        module("FileIO"),
+        module("MediaLibraries", ["CMedia", "CHost", "Linux", "SafeArithmetic"], optimized),
+        module("Zlib", ["CHost", "SafeArithmetic"]),
+        module("Curl", ["CHost", "Linux", "SafeArithmetic"]),
+        module("Linux", ["CHost", "SafeArithmetic"]),
 
         // The domain.
         module("SafeArithmetic"),
@@ -157,17 +142,13 @@ let package = Package(
         module("MediaEngine", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
         module(
             "MediaProcessing",
-            [
-                "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "FileIO", "Linux",
-                "SafeArithmetic",
-            ],
+            ["MediaEngine", "MediaLibraries", "Linux", "SafeArithmetic"],
             optimized),
-        module("MediaProcessMain", ["MediaProcessing", "Linux", "SafeArithmetic"]),
-        .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaProcessMain"], swiftSettings: strict),
+        .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaProcessing"], swiftSettings: strict),
         module(
             "AttachPrep",
             [
-                "MediaEngine", "PushPayload", "Curl", "Zlib", "FileIO", "Linux", "SafeArithmetic",
+                "MediaEngine", "PushPayload", "Curl", "Zlib", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -175,7 +156,7 @@ let package = Package(
         module(
             "AttachPrepJobs",
             [
-                "AttachPrep", "FileIO", "Linux", "SafeArithmetic",
+                "AttachPrep", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -194,14 +175,14 @@ let package = Package(
         module(
             "SQLStore",
             [
-                "AttachPrepJobs", "AttachPrep", "FileIO", "Linux", "SafeArithmetic",
+                "AttachPrepJobs", "AttachPrep", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         module(
             "PostgresDatabase",
             [
-                "CPostgres", "SQLStore", "AttachPrep", "AttachPrepModel", "Linux", "RichPush", "SafeArithmetic",
+                "CHost", "SQLStore", "AttachPrep", "AttachPrepModel", "Linux", "RichPush", "SafeArithmetic",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         module(
@@ -219,7 +200,7 @@ let package = Package(
         module(
             "AttachPrepService",
             [
-                "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "OTLP", "FileIO",
+                "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "OTLP",
                 "Linux",
                 "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -241,7 +222,7 @@ let package = Package(
         .executableTarget(
             name: "AttachPrepCommand",
             dependencies: [
-                "AttachPrepPages", "AttachPrepService", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "FileIO",
+                "AttachPrepPages", "AttachPrepService", "SQLStore", "SQLiteDatabase", "PostgresDatabase",
                 "SafeArithmetic",
                 "CBuild",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -287,7 +268,7 @@ let package = Package(
         // The specification.
         // attachprep-media that tries to escape: each file names what to try in the sandbox.
         .executableTarget(
-            name: "HostileMedia", dependencies: ["MediaProcessMain", "MediaEngine", "RichPush", "Linux"],
+            name: "HostileMedia", dependencies: ["MediaProcessing", "MediaEngine", "RichPush", "Linux"],
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing + optimized),
         specification("SafeArithmeticTests", ["SafeArithmetic"]),
@@ -297,9 +278,7 @@ let package = Package(
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
-        specification("JPEGTests", ["JPEG"]),
-        specification("PNGTests", ["PNG"]),
-        specification("WebPTests", ["WebP"]),
+        specification("MediaLibrariesTests", ["MediaLibraries"]),
         specification("CurlTests", ["Curl"]),
         specification(
             "PostgresDatabaseTests",
@@ -370,9 +349,9 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
     ("MessageFuzz", ["AttachPrep", "MediaEngine"]),
     ("PayloadFuzz", ["RichPush", "PushPayload"]),
     ("PublishFuzz", ["AttachPrep"]),
-    ("MovieParserFuzz", ["LibAV", "ParserSupport"]),
+    ("MovieParserFuzz", ["MediaLibraries", "ParserSupport"]),
     ("AudioParserFuzz", ["ParserSupport"]),
-    ("ImageParserFuzz", ["ParserSupport", "JPEG", "PNG", "WebP"]),
+    ("ImageParserFuzz", ["ParserSupport", "MediaLibraries"]),
     ("AnimationParserFuzz", ["ParserSupport"]),
     ("SignatureFuzz", ["ParserSupport"]),
     ("GIFEncoderFuzz", ["ParserSupport"]),
@@ -439,6 +418,12 @@ if isFuzzing {
 
 if let chosenTests {
     package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
+    // The house rules read the sources: nothing else is built for them, and no package is fetched.
+    if chosenTests == ["TidyTests"] {
+        package.targets.removeAll { !["TidyTests", "TestSupport"].contains($0.name) }
+        package.products = []
+        package.dependencies = []
+    }
 }
 
 if buildsOnlyPrograms {

@@ -1,9 +1,7 @@
 import FuzzSupport
-import JPEG
-import PNG
+import MediaLibraries
 import ParserSupport
 import RichPush
-import WebP
 
 @testable import MediaProcessing
 

@@ -1,5 +1,5 @@
 import FuzzSupport
-import LibAV
+import MediaLibraries
 import ParserSupport
 
 @testable import MediaProcessing

@@ -2,7 +2,7 @@ import AttachPrepModel
 import Glibc
 import Linux
 import MediaEngine
-import MediaProcessMain
+import MediaProcessing
 import RichPush
 
 /// A command in the first line of a file, such as `attachprep-test connect 8080`; other files are normal media.

@@ -1,6 +1,6 @@
 import Glibc
 import MediaEngine
-import MediaProcessMain
+import MediaProcessing
 
 // The real media process with its real sandbox, except that files can contain commands to escape from it.
 

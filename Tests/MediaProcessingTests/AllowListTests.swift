@@ -1,12 +1,11 @@
 import AttachPrepModel
 import Foundation
-import LibAV
 import MediaEngine
+import MediaLibraries
 import MediaProcessing
 import RichPush
 import TestSupport
 import Testing
-import Vips
 
 /// Every name on the lists exists and is needed, and nothing else can be used.
 @Suite struct AllowListTests {

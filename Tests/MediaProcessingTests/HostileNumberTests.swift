@@ -1,8 +1,8 @@
 import Foundation
+import MediaLibraries
 import RichPush
 import TestSupport
 import Testing
-import Vips
 
 @testable import AttachPrepModel
 @testable import MediaProcessing

@@ -1,6 +1,6 @@
 import Foundation
-import LibAV
 import MediaEngine
+import MediaLibraries
 import RichPush
 import TestSupport
 import Testing

@@ -17,9 +17,9 @@ enum ImportRules {
             return [Finding(file.path, nil, "the module \(owner) has no arrows; add it to Modules and ARCHITECTURE.md")]
         }
         return file.code.enumerated().compactMap { index, line in
-            guard let module = module(importedBy: line), let remedy = objection(to: module, in: owner, allowed) else {
-                return nil
-            }
+            guard let module = module(importedBy: line),
+                let remedy = objection(to: module, in: owner, allowed) ?? objection(to: module, in: file)
+            else { return nil }
             return Finding(file.path, index + 1, "\(owner) imports \(module): \(remedy)")
         }
     }
@@ -89,6 +89,14 @@ enum ImportRules {
             return "only \(owners.sorted().joined(separator: ", ")) may"
         }
         return Modules.banned[module]
+    }
+
+    /// One folder of `MediaLibraries` owns each C library.
+    private static func objection(to module: String, in file: TextFile) -> String? {
+        guard file.module == "MediaLibraries", Modules.cModules.contains(module),
+            Modules.wrappers[String(file.components[3])] != module
+        else { return nil }
+        return "only the folder that wraps it may"
     }
 
     private struct Declaration {

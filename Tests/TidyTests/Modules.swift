@@ -3,58 +3,47 @@ enum Modules {
     /// The modules of this package that a module may depend on and import.
     static let arrows: [String: Set<String>] = [
         "SafeArithmetic": [],
-        "FileIO": [],
-        "Vips": ["SafeArithmetic", "CVips"],
-        "LibAV": ["SafeArithmetic", "FileIO", "CLibAV"],
-        "JPEG": ["SafeArithmetic", "FileIO", "CJPEG"],
-        "PNG": ["SafeArithmetic", "FileIO", "Deflate", "CSPNG"],
-        "WebP": ["SafeArithmetic", "CWebP"],
-        "Magic": ["CMagic"],
-        "Zlib": ["SafeArithmetic", "CZlib"],
-        "Deflate": ["SafeArithmetic", "CDeflate"],
-        "Curl": ["SafeArithmetic", "FileIO", "Linux", "CCurl"],
-        "Linux": ["SafeArithmetic", "FileIO", "CLinux"],
+        "Linux": ["SafeArithmetic", "CHost", "CLinux"],
+        "MediaLibraries": [
+            "SafeArithmetic", "Linux", "CMedia", "CHost", "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic",
+            "CDeflate",
+        ],
+        "Zlib": ["SafeArithmetic", "CHost", "CZlib"],
+        "Curl": ["SafeArithmetic", "Linux", "CHost", "CCurl"],
         "RichPush": ["SafeArithmetic"],
         "AttachPrepModel": ["SafeArithmetic", "RichPush"],
         "PushPayload": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaProcessing": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP",
-            "Magic", "FileIO", "Linux",
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaLibraries", "Linux",
         ],
-        "MediaProcessMain": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux",
-        ],
-        "AttachPrepMedia": ["MediaProcessMain"],
-        "HostileMedia": ["RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessMain", "Linux"],
+        "AttachPrepMedia": ["MediaProcessing"],
+        "HostileMedia": ["RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrep": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl", "Zlib", "FileIO",
-            "Linux",
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl", "Zlib", "Linux",
         ],
         "OTLP": ["SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep"],
         "AttachPrepJobs": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "FileIO", "Linux",
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "Linux",
         ],
         "SQLStore": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs", "FileIO",
-            "Linux",
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs", "Linux",
         ],
         "PostgresDatabase": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep", "SQLStore", "Linux", "CPostgres",
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep", "SQLStore", "Linux", "CHost", "CPostgres",
         ],
         "SQLiteDatabase": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep", "AttachPrepJobs", "SQLStore",
         ],
         "AttachPrepPages": ["RichPush", "AttachPrepModel", "CEmbedded"],
         "AttachPrepService": [
-            "FileIO",
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
             "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "OTLP", "Linux",
         ],
         "AttachPrepCommand": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
             "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "AttachPrepService",
-            "FileIO", "CBuild",
+            "CBuild", "Linux",
         ],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
         "Shaping": ["RichPush", "AttachPrepModel"],
@@ -72,10 +61,16 @@ enum Modules {
     /// Modules that stand on a later folder, with what they import from it.
     static let folderExceptions: [String: Set<String>] = ["AttachPrepModel": ["RichPush"]]
 
-    /// The modules of the C libraries: module maps, no Swift.
+    /// The modules of the C libraries and the targets that declare them: module maps, no Swift.
     static let cModules: Set<String> = [
         "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CDeflate", "CCurl",
-        "CPostgres", "CLinux", "CBuild", "CEmbedded",
+        "CPostgres", "CLinux", "CBuild", "CEmbedded", "CMedia", "CHost",
+    ]
+
+    /// The folders of `MediaLibraries`, and the C module that each alone imports.
+    static let wrappers = [
+        "Vips": "CVips", "LibAV": "CLibAV", "JPEG": "CJPEG", "PNG": "CSPNG", "WebP": "CWebP", "Magic": "CMagic",
+        "Deflate": "CDeflate",
     ]
 
     /// Modules of other packages, and the modules that may import them.

@@ -111,9 +111,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Sources/Group/MediaProcessing/A.swift", "CVips"), ("Sources/Group/LibAV/A.swift", "CVips"),
+        ("Sources/Group/MediaProcessing/A.swift", "CVips"), ("Sources/Group/MediaLibraries/LibAV/A.swift", "CVips"),
         ("Sources/Group/RichPush/A.swift", "MediaEngine"), ("Sources/Group/AttachPrep/A.swift", "MediaProcessing"),
-        ("Sources/Group/AttachPrepCommand/A.swift", "Vips"), ("Sources/Group/Vips/A.swift", "LibAV"),
+        ("Sources/Group/AttachPrepCommand/A.swift", "MediaLibraries"), ("Sources/Group/Curl/A.swift", "Zlib"),
         ("Sources/Group/RichPush/A.swift", "Dispatch"), ("Sources/Group/MediaProcessing/A.swift", "Logging"),
         ("Sources/Group/AttachPrep/A.swift", "FoundationNetworking"), ("Sources/Group/Nowhere/A.swift", "Foundation"),
     ])
@@ -124,10 +124,12 @@ import Testing
     }
 
     @Test func `Imports along the arrows`() {
-        #expect(ImportRules.imports(TextFile("Sources/Group/Vips/A.swift", "internal import CVips\n")).isEmpty)
+        #expect(
+            ImportRules.imports(TextFile("Sources/Group/MediaLibraries/Vips/A.swift", "internal import CVips\n"))
+                .isEmpty)
         #expect(
             ImportRules.imports(TextFile("Sources/Group/AttachPrep/A.swift", "import Curl\nimport Crypto\n")).isEmpty)
-        #expect(ImportRules.imports(TextFile("Sources/Group/AttachPrep/A.swift", "// import Vips\n")).isEmpty)
+        #expect(ImportRules.imports(TextFile("Sources/Group/AttachPrep/A.swift", "// import MediaLibraries\n")).isEmpty)
         #expect(lines(ImportRules.testImports(TextFile("Tests/VipsTests/A.swift", "import CVips\n"))) == [1])
     }
 
@@ -140,11 +142,11 @@ import Testing
     }
 
     @Test func `Dependencies against the arrows`() {
-        let good = "targets: [\n    module(\"Vips\", [\"CVips\"]),\n    room(\"RichPush\"),\n]\n"
+        let good = "targets: [\n    module(\"MediaLibraries\", [\"CMedia\"]),\n    room(\"RichPush\"),\n]\n"
         #expect(ImportRules.manifest(TextFile("Package.swift", good)).isEmpty)
         let bad = """
             targets: [
-                module("MediaEngine", ["RichPush", "Vips"]),
+                module("MediaEngine", ["RichPush", "MediaLibraries"]),
                 .executableTarget(
                     name: "AttachPrepCommand",
                     dependencies: ["AttachPrep", "MediaProcessing", .product(name: "Logging", package: "swift-log")]),
@@ -168,10 +170,10 @@ import Testing
             static inline __attribute__((unused)) int
             open_it(void);
             """
-        let findings = ShimRules.check(TextFile("Sources/Group/CVips/shim.h", text))
+        let findings = ShimRules.check(TextFile("Sources/Libraries/CMedia/CVips.h", text))
         #expect(lines(findings) == [5, 10])
         #expect(findings.last?.description.contains("open_it") == true)
-        #expect(ShimRules.check(TextFile("Sources/Group/Other/shim.h", text)).isEmpty)
+        #expect(ShimRules.check(TextFile("Sources/Libraries/CMedia/other.h", text)).isEmpty)
     }
 
     @Test func `Crashing conversions`() {

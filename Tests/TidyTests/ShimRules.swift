@@ -3,7 +3,8 @@
 /// Constants that stand together without a blank line share the comment above them.
 enum ShimRules {
     static func check(_ file: TextFile) -> [Finding] {
-        guard let module = file.module, Modules.cModules.contains(module), file.name.hasSuffix(".h") else { return [] }
+        let module = file.name.dropLast(2)
+        guard file.name.hasSuffix(".h"), Modules.cModules.contains(String(module)) else { return [] }
         return file.lines.indices.flatMap { index -> [Finding] in
             guard declares(file.lines[index]) else { return [] }
             var findings: [Finding] = []

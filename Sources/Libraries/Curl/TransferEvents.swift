@@ -1,6 +1,6 @@
 internal import CCurl
-import FileIO
 internal import Glibc
+import Linux
 internal import SafeArithmetic
 
 /// The context of one transfer's libcurl callbacks: its observer, clock, connection and upload.

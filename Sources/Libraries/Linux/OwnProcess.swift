@@ -1,5 +1,4 @@
 import CLinux
-import FileIO
 import Glibc
 
 /// The resources that this process uses, for its metrics.

@@ -1,5 +1,5 @@
 import Glibc
-import MediaProcessMain
+import MediaProcessing
 
 // The media process: serves calls on the socket that it inherited until its parent closes it.
 // Standard error is whatever the parent passes; the exit code reports errors before the first call.

@@ -1,9 +1,7 @@
 import AttachPrepModel
-import LibAV
-import Magic
 package import MediaEngine
+import MediaLibraries
 import RichPush
-import Vips
 
 /// Implements `MediaEngine` on the calling thread, one call at a time.
 ///

@@ -1,6 +1,6 @@
 import AttachPrepModel
-import FileIO
 import Glibc
+import Linux
 import RichPush
 
 /// The empty file into which one rendition is written; opened by the parent process.

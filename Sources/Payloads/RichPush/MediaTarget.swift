@@ -1,4 +1,5 @@
-/// A system that shows the media of a push: what a request's `targets` name and what a location in a payload belongs to.
+/// A system that shows the media of a push: what a request's `targets` name, and what a location in a payload belongs
+/// to.
 ///
 /// One source is prepared for several targets. The target `ios` is the attachment with its thumbnail; each other target
 /// has one or more pictures, the `renditions` of a manifest.

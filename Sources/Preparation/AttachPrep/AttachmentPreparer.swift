@@ -1,7 +1,7 @@
 public import AttachPrepModel
-import FileIO
 import FoundationEssentials
 import Glibc
+import Linux
 public import Logging
 public import MediaEngine
 public import RichPush

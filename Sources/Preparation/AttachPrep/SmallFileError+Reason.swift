@@ -1,5 +1,5 @@
 import AttachPrepModel
-import FileIO
+import Linux
 
 extension SmallFileError {
     /// The end of a sentence about the file: `exceeds 20,000 bytes`.

@@ -1,5 +1,5 @@
 import Foundation
-import LibAV
+import MediaLibraries
 import RichPush
 import TestSupport
 import Testing

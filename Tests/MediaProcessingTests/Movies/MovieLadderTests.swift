@@ -1,4 +1,4 @@
-import LibAV
+import MediaLibraries
 import RichPush
 import Testing
 

@@ -1,4 +1,4 @@
-import LibAV
+import MediaLibraries
 import MediaProcessing
 import Testing
 

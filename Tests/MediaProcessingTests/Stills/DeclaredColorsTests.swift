@@ -1,6 +1,6 @@
 import Foundation
 import MediaEngine
-import PNG
+import MediaLibraries
 import RichPush
 import TestSupport
 import Testing

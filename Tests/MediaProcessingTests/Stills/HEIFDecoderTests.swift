@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepModel
+@testable import MediaLibraries
 @testable import MediaProcessing
-@testable import Vips
 
 /// The HEIF decoder gives the same images as libheif.
 @Suite struct HEIFDecoderTests {

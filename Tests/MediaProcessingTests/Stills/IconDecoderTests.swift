@@ -4,8 +4,8 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import MediaLibraries
 @testable import MediaProcessing
-@testable import Vips
 
 @Suite struct IconDecoderTests {
     private func image(_ bytes: [UInt8]) throws -> Image {

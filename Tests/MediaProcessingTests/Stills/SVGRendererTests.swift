@@ -4,8 +4,8 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import MediaLibraries
 @testable import MediaProcessing
-@testable import Vips
 
 /// SVGs are drawn at the size of a notification; those that need fonts or other files are rejected.
 @Suite struct SVGRendererTests {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import AttachPrepModel
 import AttachPrepService
-import FileIO
 import Glibc
+import Linux
 import RichPush
 import Synchronization
 

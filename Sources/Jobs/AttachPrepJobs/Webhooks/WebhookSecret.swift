@@ -1,8 +1,8 @@
 internal import AttachPrep
 public import AttachPrepModel
 internal import Crypto
-internal import FileIO
 internal import FoundationEssentials
+internal import Linux
 public import Logging
 package import RichPush
 internal import Synchronization

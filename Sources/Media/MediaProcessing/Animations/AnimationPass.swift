@@ -1,7 +1,7 @@
 import AttachPrepModel
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// One encoding pass over an animation with a given step.
 struct AnimationPass {

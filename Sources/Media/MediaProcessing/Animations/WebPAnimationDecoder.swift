@@ -1,7 +1,6 @@
 import AttachPrepModel
+import MediaLibraries
 import RichPush
-import Vips
-import WebP
 
 /// Decodes the frames of a WebP; libwebp composes them.
 final class WebPAnimationDecoder: AnimationDecoder {

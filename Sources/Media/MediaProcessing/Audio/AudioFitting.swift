@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Foundation
-import LibAV
 import MediaEngine
+import MediaLibraries
 import RichPush
 import SafeArithmetic
 

@@ -1,5 +1,5 @@
-import LibAV
 import MediaEngine
+import MediaLibraries
 import RichPush
 import SafeArithmetic
 

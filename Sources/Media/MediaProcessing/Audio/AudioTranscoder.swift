@@ -1,6 +1,6 @@
 import AttachPrepModel
 import Foundation
-import LibAV
+import MediaLibraries
 import RichPush
 import SafeArithmetic
 

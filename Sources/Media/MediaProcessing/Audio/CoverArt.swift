@@ -1,5 +1,4 @@
-import LibAV
-import PNG
+import MediaLibraries
 package import RichPush
 
 /// Reads the cover image embedded in an audio file or movie.

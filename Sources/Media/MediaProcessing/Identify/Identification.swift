@@ -1,8 +1,8 @@
 import AttachPrepModel
-import FileIO
 import Glibc
-package import Magic
+import Linux
 package import MediaEngine
+package import MediaLibraries
 package import RichPush
 import SafeArithmetic
 

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import LibAV
+import MediaLibraries
 import RichPush
 
 /// Verifies that the first and last packets of an audio stream decode.

@@ -1,6 +1,6 @@
 package import AttachPrepModel
-import FileIO
 import Glibc
+import Linux
 import MediaEngine
 package import RichPush
 import SafeArithmetic

@@ -1,5 +1,5 @@
-import LibAV
 package import MediaEngine
+import MediaLibraries
 import RichPush
 import SafeArithmetic
 

@@ -1,5 +1,5 @@
-import LibAV
 import Linux
+import MediaLibraries
 import Synchronization
 
 /// Decodes the wanted frame of a movie and the frames it depends on, on a thread of its own: meanwhile the rest of the

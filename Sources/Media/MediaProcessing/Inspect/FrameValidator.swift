@@ -1,6 +1,6 @@
 import AttachPrepModel
-import LibAV
 import MediaEngine
+import MediaLibraries
 import RichPush
 import SafeArithmetic
 

@@ -1,6 +1,6 @@
 import AttachPrepModel
-import LibAV
 package import MediaEngine
+import MediaLibraries
 package import RichPush
 
 /// Describes a movie or audio file and checks whether it is intact.

@@ -1,4 +1,4 @@
-import LibAV
+import MediaLibraries
 import SafeArithmetic
 
 /// Checks the NAL units of an H.264 or HEVC sample in an MP4 without decoding them.

@@ -1,4 +1,4 @@
-import LibAV
+import MediaLibraries
 import SafeArithmetic
 
 /// The parameter sets of an H.264 or HEVC stream, in its decoder configuration and in its samples.

@@ -1,4 +1,4 @@
-import LibAV
+import MediaLibraries
 import RichPush
 
 /// Which tracks of a movie are shown, as a player chooses them.

@@ -1,4 +1,4 @@
-import LibAV
+import MediaLibraries
 import SafeArithmetic
 
 /// Converts between a stream's ticks and seconds on the movie's timeline.

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import LibAV
+import MediaLibraries
 
 /// A track of the source that the result does not have.
 struct OmittedTrack: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import LibAV
+import MediaLibraries
 import RichPush
 
 /// Encodes a movie repeatedly until it is within the byte and time limits.

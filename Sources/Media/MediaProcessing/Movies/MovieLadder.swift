@@ -1,5 +1,5 @@
 import Foundation
-import LibAV
+import MediaLibraries
 package import RichPush
 import SafeArithmetic
 

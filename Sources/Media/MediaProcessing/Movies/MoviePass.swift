@@ -1,6 +1,6 @@
 import AttachPrepModel
-import LibAV
 import MediaEngine
+import MediaLibraries
 import RichPush
 
 /// How the streams of a movie are written.

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import LibAV
+import MediaLibraries
 import RichPush
 import SafeArithmetic
 

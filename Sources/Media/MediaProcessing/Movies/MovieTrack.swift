@@ -1,4 +1,4 @@
-import LibAV
+import MediaLibraries
 import SafeArithmetic
 
 /// Writes one stream of a movie into the new file.

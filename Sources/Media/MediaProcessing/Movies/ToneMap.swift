@@ -1,5 +1,5 @@
 import Foundation
-package import LibAV
+package import MediaLibraries
 import SafeArithmetic
 
 /// Tone-maps HDR frames (PQ or HLG, BT.2020) to sRGB.

@@ -1,4 +1,4 @@
-import LibAV
+import MediaLibraries
 import SafeArithmetic
 
 /// Encodes upright frames and writes their packets; controls the bit rate during the pass.

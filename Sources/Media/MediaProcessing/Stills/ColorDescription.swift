@@ -1,5 +1,5 @@
 import Glibc
-import LibAV
+import MediaLibraries
 import SafeArithmetic
 
 /// The colors that a file declares by numbers instead of an ICC profile: primaries, white and curve.

@@ -1,8 +1,7 @@
 import AttachPrepModel
-import LibAV
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// The colors of a still by the numbers in its container, for the formats whose numbers libvips ignores: PNG, HEIC and
 /// AVIF. A profile counts more, except for a PNG's `cICP`.

@@ -1,6 +1,5 @@
-import JPEG
-import LibAV
 import MediaEngine
+import MediaLibraries
 import RichPush
 import SafeArithmetic
 

@@ -1,7 +1,7 @@
 import AttachPrepModel
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// Opens a HEIF that is not plain with libvips and libheif.
 enum HEIFLoader {

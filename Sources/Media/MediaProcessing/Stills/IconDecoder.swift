@@ -1,8 +1,7 @@
 import AttachPrepModel
-import LibAV
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// Decodes the largest image of a Windows icon.
 package enum IconDecoder {

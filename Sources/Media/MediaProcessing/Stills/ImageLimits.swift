@@ -1,7 +1,7 @@
 import AttachPrepModel
+import MediaLibraries
 package import RichPush
 import SafeArithmetic
-import Vips
 
 /// Rejects an image by its header, before any pixel is decoded.
 package enum ImageLimits {

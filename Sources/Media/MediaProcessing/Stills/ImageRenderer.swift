@@ -1,8 +1,8 @@
 import AttachPrepModel
 import MediaEngine
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// Renders any source: selects the image to show, makes it upright in sRGB, and writes the requested renditions.
 struct ImageRenderer {

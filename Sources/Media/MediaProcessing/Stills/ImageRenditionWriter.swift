@@ -1,9 +1,8 @@
 import AttachPrepModel
-import JPEG
 package import MediaEngine
+import MediaLibraries
 package import RichPush
 import SafeArithmetic
-import Vips
 
 /// Writes attachment, crop and thumbnail of one upright sRGB image in memory.
 struct ImageRenditionWriter {

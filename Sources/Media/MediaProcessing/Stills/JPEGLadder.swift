@@ -1,8 +1,8 @@
 import AttachPrepModel
 import Foundation
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// Encodes a JPEG below a byte limit: lowers quality first, then size.
 ///

@@ -1,7 +1,6 @@
-import JPEG
 import MediaEngine
+import MediaLibraries
 import RichPush
-import Vips
 
 /// Makes the thumbnail of a plain JPEG from its stored components, without color conversion and at the smallest decoded
 /// size.

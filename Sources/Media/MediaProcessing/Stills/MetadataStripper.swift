@@ -1,7 +1,7 @@
 import MediaEngine
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// Removes the metadata of a JPEG or PNG without changing its pixels.
 struct MetadataStripper {

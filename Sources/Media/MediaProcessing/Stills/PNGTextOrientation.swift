@@ -1,5 +1,5 @@
 import MediaEngine
-import PNG
+import MediaLibraries
 import RichPush
 
 /// The EXIF orientation in a text chunk of a PNG, where ImageMagick and ExifTool write EXIF ("Raw profile type exif").

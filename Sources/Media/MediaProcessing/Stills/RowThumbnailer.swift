@@ -1,8 +1,6 @@
-import JPEG
 import MediaEngine
-import PNG
+import MediaLibraries
 import RichPush
-import Vips
 
 /// Makes a thumbnail while the rows of its image arrive, without ever holding the whole image in memory.
 struct RowThumbnailer {

@@ -1,7 +1,7 @@
 import AttachPrepModel
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// Draws an SVG at the size that a notification shows, with librsvg by way of libvips.
 ///

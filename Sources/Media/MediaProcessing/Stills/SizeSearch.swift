@@ -1,5 +1,5 @@
+import MediaLibraries
 import SafeArithmetic
-import Vips
 
 /// Finds the largest size of an image whose file fits, in few attempts.
 struct SizeSearch {

@@ -1,7 +1,7 @@
 import MediaEngine
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// Finds the most salient part of an image, as large as possible in given proportions.
 enum SmartCrop {

@@ -1,9 +1,8 @@
 import AttachPrepModel
 import MediaEngine
-import PNG
+import MediaLibraries
 import RichPush
 import SafeArithmetic
-import Vips
 
 /// Encodes a still as an attachment within its limits: selects the format and the ladder.
 struct StillLadder {

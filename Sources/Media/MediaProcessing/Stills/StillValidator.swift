@@ -1,7 +1,6 @@
 import AttachPrepModel
-import JPEG
 import MediaEngine
-import PNG
+import MediaLibraries
 import RichPush
 
 /// Validates the coded data of a still, independently of the decoder that is used later.

@@ -1,5 +1,5 @@
+import MediaLibraries
 import SafeArithmetic
-import Vips
 
 /// Finds the page of a TIFF that is shown and what its samples mean, and checks that its directory, and the pixels it
 /// points to, lie inside the file.

@@ -1,7 +1,6 @@
-import JPEG
 import MediaEngine
+import MediaLibraries
 import RichPush
-import WebP
 
 /// Decodes a plain WebP into the components it is coded in.
 ///

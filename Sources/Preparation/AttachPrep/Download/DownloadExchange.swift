@@ -1,8 +1,8 @@
 internal import AttachPrepModel
 internal import Crypto
 internal import Curl
-import FileIO
 internal import Glibc
+import Linux
 package import RichPush
 internal import SafeArithmetic
 internal import Synchronization

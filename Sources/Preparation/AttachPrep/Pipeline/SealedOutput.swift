@@ -1,6 +1,6 @@
 import Crypto
-import FileIO
 import Glibc
+import Linux
 import SafeArithmetic
 
 /// A rendered file that no media process has open.

@@ -1,6 +1,5 @@
 import AttachPrepModel
 import Curl
-import FileIO
 import FoundationEssentials
 import Glibc
 import Linux

@@ -1,7 +1,7 @@
 import Crypto
 import Curl
-import FileIO
 import Glibc
+import Linux
 import Logging
 package import RichPush
 import SafeArithmetic

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Crypto
-import FileIO
 import Glibc
+import Linux
 package import Logging
 import RichPush
 import SafeArithmetic

@@ -1,8 +1,8 @@
 import AttachPrep
 import AttachPrepModel
 import Crypto
-import FileIO
 import FoundationEssentials
+import Linux
 public import Logging
 package import RichPush
 import Synchronization

@@ -1,6 +1,6 @@
 import AttachPrepModel
-import FileIO
 import Glibc
+import Linux
 import RichPush
 import SafeArithmetic
 import Yams

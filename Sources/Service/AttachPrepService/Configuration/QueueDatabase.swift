@@ -1,8 +1,8 @@
 import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
-import FileIO
 import FoundationEssentials
+import Linux
 public import PostgresDatabase
 import RichPush
 public import SQLStore

@@ -1,4 +1,4 @@
-import JPEG
+import MediaLibraries
 import Testing
 
 @testable import MediaProcessing

@@ -4,10 +4,9 @@ import RichPush
 import TestSupport
 import Testing
 
-@testable import JPEG
 @testable import MediaEngine
+@testable import MediaLibraries
 @testable import MediaProcessing
-@testable import Vips
 
 @Suite struct PlaneTests {
     private static func numbered(_ width: Int, _ height: Int) -> JPEGPlane {

@@ -1,4 +1,4 @@
-import JPEG
+import MediaLibraries
 import RichPush
 
 /// Reduces a component by a whole factor, each square of samples becoming their mean, so that the filter that follows

@@ -1,5 +1,5 @@
 import Glibc
-import JPEG
+import MediaLibraries
 import SafeArithmetic
 
 /// Converts the components of an image from other luma coefficients and primaries to those of a JPEG in sRGB.

@@ -1,5 +1,4 @@
-import JPEG
-import LibAV
+import MediaLibraries
 
 /// The components of an image into which tiles are copied; 8 bits a sample.
 final class PlanarCanvas {

@@ -1,7 +1,6 @@
-import JPEG
 import MediaEngine
+import MediaLibraries
 import RichPush
-import Vips
 
 /// An image in components, as JPEG stores it: full-range luma, and chroma of the same size or subsampled, unless it is
 /// gray.

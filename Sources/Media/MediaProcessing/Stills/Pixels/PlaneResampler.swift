@@ -1,5 +1,5 @@
 import Glibc
-import JPEG
+import MediaLibraries
 
 /// Reduces the components of an image to one size: 8 bits a sample, rows without padding.
 ///

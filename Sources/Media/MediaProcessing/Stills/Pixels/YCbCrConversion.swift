@@ -1,4 +1,4 @@
-import JPEG
+import MediaLibraries
 
 /// Converts RGB to full-range luma and chroma, as a JPEG stores them. JFIF 1.02, "Conversion to and from RGB".
 enum YCbCrConversion {

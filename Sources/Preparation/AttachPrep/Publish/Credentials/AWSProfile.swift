@@ -1,5 +1,5 @@
 import AttachPrepModel
-import FileIO
+import Linux
 import RichPush
 import Synchronization
 

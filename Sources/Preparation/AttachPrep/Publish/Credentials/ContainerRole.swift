@@ -1,6 +1,6 @@
 import AttachPrepModel
-import FileIO
 import FoundationEssentials
+import Linux
 import RichPush
 
 /// The role of a container on ECS, or of a pod with EKS Pod Identity.

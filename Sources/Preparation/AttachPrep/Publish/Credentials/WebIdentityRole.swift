@@ -1,6 +1,6 @@
 import AttachPrepModel
-import FileIO
 import FoundationEssentials
+import Linux
 import RichPush
 import SafeArithmetic
 
