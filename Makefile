@@ -122,7 +122,7 @@ docs: ## Check the documents and build their site into .build/docs
 	NO_MKDOCS_2_WARNING=1 "$$(tools/docs/install)" build --strict --quiet
 	@echo "The site is in .build/docs: python3 -m http.server -d .build/docs"
 
-docc: ## Build the DocC documentation of RichPush and AttachPrep into .build/docc, with warnings as errors
+docc: ## Build the DocC documentation of AttachPrep and the package for apps into .build/docc, with warnings as errors
 	$(debug_build) --target AttachPrep
 	tools/docc
 
@@ -133,7 +133,7 @@ screenshot: deps-test ## Remake the picture of the README with the built program
 test: deps deps-test lint docs-check ## Check, and run all tests but the long ones
 	TESTS_BESIDE='tools/timed "package RichPush in an app" tools/test-richpush-package' $(swift_test) --skip-build
 
-test-app: toolchain ## Export the package RichPush, build an app's package with it, check the sample extension
+test-app: toolchain ## Export the package RichPush, build an app's package with it, check what an app writes
 	tools/test-richpush-package
 
 # Faults of the campaign that follows the tests, about 1.7 s each; SEED repeats one.

@@ -273,7 +273,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing + optimized),
         specification("SafeArithmeticTests", ["SafeArithmetic"]),
         specification("RichPushTests", ["RichPush", "AttachPrepModel", "PushPayload", "MediaEngine"]),
-        // The sample extension, which tools/simulated-device compiles for them.
+        // The extension for apps, which tools/simulated-device compiles for them.
         specification("DeviceTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),

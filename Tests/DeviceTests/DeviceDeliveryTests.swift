@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the sample extension displays, using RichPush, on a simulated device.
+/// What the extension displays, over RichPushExtension, on a simulated device.
 struct DeviceDeliveryTests {
     private let server: LoopbackServer
     private let device: SimulatedDevice
@@ -91,7 +91,7 @@ struct DeviceDeliveryTests {
             DevicePayload(attachments: [
                 DevicePayload.attachment(
                     server.url("/cat.jpg"), bytes: hostile.declaredBytes, thumbnail: server.url("/small.jpg"))
-            ]).text, ["--deadline", "3"])
+            ]).text, ["--timeout", "3"])
         #expect(shown.handedOver == 1)
         #expect(shown.attachments.map(\.file) == ["thumbnail.jpg"])
         #expect(shown.left.isEmpty)

@@ -36,7 +36,7 @@ struct DeviceExpiryTests {
     @Test func `When time runs out, a thumbnail that has arrived is displayed`() async throws {
         server.serve("/cat.mp4", .start(of: DeviceFile.image, bytes: 10_000).then(.hang))
         let command = try device.start(
-            movie(thumbnail: server.url("/small.jpg")), in: folder, ["--deadline", "40"])
+            movie(thumbnail: server.url("/small.jpg")), in: folder, ["--timeout", "29"])
         try await waitUntil("the thumbnail") {
             (try? command.errorTextSoFar().contains("0-thumbnail: kept")) ?? false
         }

@@ -2,16 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The sample's files that are not compiled: property lists, and the list of files in the README.
+/// The files for apps that are not compiled: property lists, the table of settings.
 struct SampleFilesTests {
-    private func propertyList(_ name: String) throws -> [String: Any] {
-        let data = try Data(contentsOf: URL(fileURLWithPath: SourceTree.path("samples/NotificationService/\(name)")))
+    private func propertyList(_ path: String) throws -> [String: Any] {
+        let data = try Data(contentsOf: URL(fileURLWithPath: SourceTree.path(path)))
         let list = try PropertyListSerialization.propertyList(from: data, format: nil)
         return try #require(list as? [String: Any])
     }
 
+    private func text(_ path: String) throws -> String {
+        try String(contentsOfFile: SourceTree.path(path), encoding: .utf8)
+    }
+
     @Test func `Info.plist names the extension's class and does not allow http`() throws {
-        let list = try propertyList("Info.plist")
+        let list = try propertyList("samples/NotificationService/Info.plist")
         let entry = try #require(list["NSExtension"] as? [String: String])
         #expect(entry["NSExtensionPointIdentifier"] == "com.apple.usernotifications.service")
         #expect(entry["NSExtensionPrincipalClass"] == "$(PRODUCT_MODULE_NAME).NotificationService")
@@ -19,17 +23,23 @@ struct SampleFilesTests {
     }
 
     @Test func `The privacy manifest gives a reason for every API`() throws {
-        let list = try propertyList("PrivacyInfo.xcprivacy")
+        let list = try propertyList("Sources/Payloads/RichPushExtension/PrivacyInfo.xcprivacy")
         let types = try #require(list["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
         #expect(types.count == 2)
         #expect(types.allSatisfy { !(($0["NSPrivacyAccessedAPITypeReasons"] as? [String])?.isEmpty ?? true) })
     }
 
-    @Test(arguments: ["", "/App"]) func `The README lists every source file`(subfolder: String) throws {
-        let folder = SourceTree.path("samples/NotificationService\(subfolder)")
-        let readme = try String(contentsOfFile: folder + "/README.md", encoding: .utf8)
-        for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasSuffix(".swift") {
-            #expect(readme.contains("`\(file.dropLast(6))`"), "\(file) is not named")
-        }
+    @Test func `The package's README lists every setting of the Info.plist, and the sample sets no other`() throws {
+        let source = try text("Sources/Payloads/RichPushExtension/RichPushSettings.swift")
+        let keys = source.matches(of: /values\["(\w+)"\]/).map { String($0.1) }
+        let readme = try text("Packages/RichPush/README.md")
+        #expect(keys.count >= 4)
+        for key in keys { #expect(readme.contains("| `\(key)`"), "\(key) is not listed") }
+        let set = try propertyList("samples/NotificationService/Info.plist")["RichPush"] as? [String: Any]
+        #expect(Set(try #require(set).keys).isSubset(of: keys))
+    }
+
+    @Test func `The sample is what an app writes: at most 30 lines`() throws {
+        #expect(try text("samples/NotificationService/NotificationService.swift").split(separator: "\n").count <= 30)
     }
 }

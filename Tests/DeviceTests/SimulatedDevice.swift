@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The sample extension as a Linux program, built by the first call with warnings as errors.
+/// A notification service extension as a Linux program, built by the first call with warnings as errors.
 final class SimulatedDevice: Sendable {
     static var shared: SimulatedDevice { get throws { try built.get() } }
 
@@ -14,7 +14,7 @@ final class SimulatedDevice: Sendable {
         let script = SourceTree.path("tools/simulated-device")
         let result = try RunCommand(script, [folder.path], timeoutSeconds: 300).runBlocking()
         guard result.exitCode == 0 else {
-            throw TestError(description: "the sample does not compile:\n\(result.text)\(result.errorText)")
+            throw TestError(description: "the extension does not compile:\n\(result.text)\(result.errorText)")
         }
     }
 
@@ -61,6 +61,8 @@ struct DeviceReport: Decodable {
     }
 
     let handedOver: Int
+    /// Seconds from the arrival until the notification was handed over.
+    let seconds: Double
     let title: String
     let body: String
     let attachments: [Attachment]

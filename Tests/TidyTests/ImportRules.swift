@@ -88,7 +88,7 @@ enum ImportRules {
         if let owners = Modules.dependencies[module], !owners.contains(owner) {
             return "only \(owners.sorted().joined(separator: ", ")) may"
         }
-        return Modules.banned[module]
+        return Modules.portable[owner] == nil ? Modules.banned[module] : nil
     }
 
     /// One folder of `MediaLibraries` owns each C library.

@@ -11,6 +11,8 @@ enum Modules {
         "Zlib": ["SafeArithmetic", "CHost", "CZlib"],
         "Curl": ["SafeArithmetic", "Linux", "CHost", "CCurl"],
         "RichPush": ["SafeArithmetic"],
+        "RichPushReceipts": ["RichPush"],
+        "RichPushExtension": ["RichPush", "RichPushReceipts"],
         "AttachPrepModel": ["SafeArithmetic", "RichPush"],
         "PushPayload": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
@@ -102,6 +104,11 @@ enum Modules {
     /// Modules that other platforms compile as well, with everything they may import.
     static let portable: [String: Set<String>] = [
         "RichPush": ["Foundation", "FoundationEssentials", "UserNotifications", "SafeArithmetic"],
+        "RichPushReceipts": ["Foundation", "FoundationNetworking", "RichPush"],
+        "RichPushExtension": [
+            "CryptoKit", "Foundation", "FoundationNetworking", "os", "UserNotifications", "RichPush",
+            "RichPushReceipts",
+        ],
         "SafeArithmetic": [],
     ]
 

@@ -1,4 +1,6 @@
 import Foundation
+import RichPushExtension
+import RichPushReceipts
 import UserNotifications
 
 /// Receives the content that iOS would display, and moves the attached files into the notification store.

@@ -1,4 +1,5 @@
-// A simulated device on Linux: runs the sample's notification service extension, with RichPush, for one notification.
+// A simulated device on Linux: runs the notification service extension of an app, over RichPushExtension, for one
+// notification.
 //
 //     tools/simulated-device FOLDER                       builds FOLDER/simulated-device
 //     simulated-device [options] < payload.json           the payload as APNs delivers it: userInfo
@@ -6,7 +7,11 @@
 //     --folder DIR           the device's folder: DIR/media, DIR/receipts and DIR/store. Unsent receipts stay there for
 //                            the next run. By default a temporary folder, which is removed at the end.
 //     --bundle DIR           the app bundle's files
-//     --deadline SECONDS     the extension's deadline (24)
+//     --timeout SECONDS      the extension's own timeout (24)
+//     --info JSON            the dictionary RichPush of the Info.plist: {"MediaKeys": ["data.image"]}
+//     --languages LIST       the user's languages, separated by commas
+//     --modify NAME          what the app's class changes: see SimulatedService
+//     --sample               runs the sample's class as it is; it keeps its files in TMPDIR and XDG_CACHE_HOME
 //     --expire-after SECONDS when to call serviceExtensionTimeWillExpire (30)
 //     --app-start            what the app does when it starts, instead of a notification: sends the reports left in
 //                            DIR/receipts, and prints {"receipts": number that are still there}
@@ -24,13 +29,17 @@
 // Standard error lists what was rejected and why, such as "0: digest".
 import Foundation
 import RichPush
+import RichPushExtension
+import RichPushReceipts
 import UserNotifications
 
 @main
 struct SimulatedDevice {
     static func main() async throws {
-        let options = DeviceOptions(CommandLine.arguments.dropFirst())
-        if options.isAppStart { return try print(["receipts": await LeftoverReceipts.send(options.settings)]) }
+        let options = try DeviceOptions(CommandLine.arguments.dropFirst())
+        if options.isAppStart {
+            return try print(["receipts": await RichPushReceipts.send(from: options.receiptFolder)])
+        }
         let object = try JSONSerialization.jsonObject(with: FileHandle.standardInput.readDataToEndOfFile())
         guard let userInfo = object as? [String: Any] else {
             throw DeviceOptions.UsageError("the payload is not a JSON object")
@@ -42,7 +51,7 @@ struct SimulatedDevice {
         setenv("TMPDIR", temporary.path, 1)
         defer { try? FileManager.default.removeItem(at: options.isTemporary ? options.folder : temporary) }
         let screen = Screen(store: options.folder.appendingPathComponent("store", isDirectory: true))
-        let service = NotificationService(settings: options.settings)
+        let service = options.isSample ? NotificationService() : SimulatedService(options)
         let memoryStart = Screen.memoryPeak
         let signals = expire(service, after: options.expireSeconds)
         defer { signals.cancel() }
@@ -51,7 +60,7 @@ struct SimulatedDevice {
         await service.finished()
         var report = screen.report
         report["left"] = files(in: options.settings.mediaFolder)
-        report["receipts"] = files(in: options.settings.receiptFolder).count
+        report["receipts"] = files(in: options.receiptFolder).count
         report["memoryStart"] = memoryStart
         report["memoryPeak"] = Screen.memoryPeak
         try print(report)
@@ -74,7 +83,7 @@ struct SimulatedDevice {
     }
 
     /// Ends the extension after `seconds` and on SIGUSR1.
-    private static func expire(_ service: NotificationService, after seconds: Double) -> any DispatchSourceSignal {
+    private static func expire(_ service: RichPushService, after seconds: Double) -> any DispatchSourceSignal {
         // The extension may be called from any thread, although its class is not Sendable.
         nonisolated(unsafe) let service = service
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { service.serviceExtensionTimeWillExpire() }
@@ -92,44 +101,5 @@ struct SimulatedDevice {
     private static func print(_ report: [String: Any]) throws {
         let data = try JSONSerialization.data(withJSONObject: report, options: [.sortedKeys, .withoutEscapingSlashes])
         FileHandle.standardOutput.write(data + Data("\n".utf8))
-    }
-}
-
-/// The command-line options; see the top of the file.
-struct DeviceOptions {
-    struct UsageError: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ description: String) { self.description = description }
-    }
-
-    var folder: URL
-    var isTemporary = true
-    var isReading = false
-    var isAppStart = false
-    var expireSeconds = 30.0
-    var settings: DeviceSettings
-
-    init(_ arguments: ArraySlice<String>) {
-        var values: [String: String] = [:]
-        var rest = arguments
-        while let name = rest.popFirst() {
-            switch name {
-            case "--app-start": isAppStart = true
-            case "--read": isReading = true
-            default: values[name] = rest.popFirst()
-            }
-        }
-        isTemporary = values["--folder"] == nil
-        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent("device-\(UUID().uuidString)")
-        folder = values["--folder"].map { URL(fileURLWithPath: $0, isDirectory: true) } ?? temporary
-        expireSeconds = values["--expire-after"].flatMap(Double.init) ?? expireSeconds
-        settings = DeviceSettings(
-            mediaFolder: folder.appendingPathComponent("media", isDirectory: true),
-            receiptFolder: folder.appendingPathComponent("receipts", isDirectory: true),
-            bundleFolders: values["--bundle"].map { [URL(fileURLWithPath: $0, isDirectory: true)] } ?? [])
-        if let seconds = values["--deadline"].flatMap(Double.init) {
-            settings.deadline = FetchDeadline(seconds: seconds)
-        }
     }
 }

@@ -1,9 +1,11 @@
 public import Foundation
 
-public let UNNotificationAttachmentOptionsTypeHintKey = "stub.typeHint"
-public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "stub.thumbnailHidden"
-public let UNNotificationAttachmentOptionsThumbnailClippingRectKey = "stub.thumbnailClippingRect"
-public let UNNotificationAttachmentOptionsThumbnailTimeKey = "stub.thumbnailTime"
+// Apple does not document the values.
+public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
+public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "UNNotificationAttachmentOptionsThumbnailHiddenKey"
+public let UNNotificationAttachmentOptionsThumbnailClippingRectKey =
+    "UNNotificationAttachmentOptionsThumbnailClippingRectKey"
+public let UNNotificationAttachmentOptionsThumbnailTimeKey = "UNNotificationAttachmentOptionsThumbnailTimeKey"
 
 /// Validates like iOS: the type hint, else the exact extension; then the size. The content is not checked.
 open class UNNotificationAttachment: NSObject {

@@ -1,5 +1,5 @@
-// The part of UserNotifications that the sample uses, so that it can be compiled and run on Linux. The signatures are
-// those of Apple's SDK; no type is Sendable here, so that the sample does not rely on it.
+// The part of UserNotifications that RichPushExtension uses, so that it can be compiled and run on Linux. Its signatures
+// are those of Apple's SDK; no type is Sendable here, so that no code relies on it.
 public import Foundation
 
 open class UNNotificationContent: NSObject, NSMutableCopying {
@@ -13,6 +13,13 @@ open class UNNotificationContent: NSObject, NSMutableCopying {
         (copy.title, copy.body, copy.userInfo, copy.attachments) = (title, body, userInfo, attachments)
         return copy
     }
+}
+
+/// What `updating(from:)` takes, such as `INSendMessageIntent`.
+public protocol UNNotificationContentProviding: NSObjectProtocol {}
+
+extension UNNotificationContent {
+    public func updating(from provider: any UNNotificationContentProviding) throws -> UNNotificationContent { self }
 }
 
 open class UNMutableNotificationContent: UNNotificationContent {

@@ -38,6 +38,14 @@ struct FetchPlanTests {
         #expect(plan.thumbnails.map(\.id) == ["https://cdn.example/1-thumbnail", "https://cdn.example/3-thumbnail"])
     }
 
+    @Test func `The kinds that an app prefers come first, in its order`() {
+        let urls = ["1.mp4", "2.jpg", "3", "4.mp3", "5.gif"].map { "https://cdn.example/\($0)" }
+        let content = PushContent(attachments: urls.map { Self.attachment($0) })
+        let kinds: [MediaKind] = [.audio, .image]
+        let ids = FetchPlan(content, kinds: kinds).attachments.map { $0.id.suffix(5) }
+        #expect(ids == ["4.mp3", "2.jpg", "5.gif", "1.mp4", "ple/3"])
+    }
+
     @Test func `The companion of an attachment with a hidden thumbnail is the next one with a visible one`() {
         let hidden = (1...2).map { number in
             var attachment = Self.attachment("https://cdn.example/\(number)")

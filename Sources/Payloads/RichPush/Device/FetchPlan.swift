@@ -12,11 +12,20 @@ public struct FetchPlan: Sendable, Hashable {
     public let attachments: [FetchCandidate]
     public let thumbnails: [FetchCandidate]
 
-    public init(_ content: PushContent) {
+    /// Creates the plan of a notification.
+    ///
+    /// - Parameters:
+    ///   - content: The content of the payload.
+    ///   - kinds: The kinds in the order in which the app wants them; attachments of other or unknown kinds follow.
+    ///     Empty for the order of the payload.
+    public init(_ content: PushContent, kinds: [MediaKind] = []) {
         let items = content.attachments.prefix(Limits.payloadMediaMax)
         // Some payloads name one image twice; fetch it once.
         var known: Set<FetchCandidate.Source> = []
-        attachments = items.compactMap(FetchCandidate.init(attachment:)).filter { known.insert($0.source).inserted }
+        let ordered = items.compactMap(FetchCandidate.init(attachment:)).enumerated()
+            .map { (rank: $1.kind.flatMap(kinds.firstIndex) ?? kinds.count, index: $0, candidate: $1) }
+            .sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }
+        attachments = ordered.map(\.candidate).filter { known.insert($0.source).inserted }
         thumbnails = items.compactMap(FetchCandidate.init(thumbnailOf:)).filter { known.insert($0.source).inserted }
     }
 
@@ -90,6 +99,9 @@ public struct FetchCandidate: Sendable, Hashable {
 
     /// The type of the payload's type hint; nil when it is missing or not one of Apple's eleven.
     public var declaredType: AttachmentType? { options.typeHint.flatMap(AttachmentType.init(uti:)) }
+
+    /// The kind of the declared type, or else of the type by the URL's extension; nil when both are unknown.
+    public var kind: MediaKind? { (declaredType ?? addressType)?.kind }
 
     /// Apple's size limit, in bytes, for the declared kind; the default is image for a thumbnail, else movie.
     public var bytesMax: Int {

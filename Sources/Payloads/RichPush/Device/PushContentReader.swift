@@ -9,23 +9,31 @@ import SafeArithmetic
 extension PushContent {
     /// Reads the attachments and receipt of a notification from its `userInfo`.
     ///
-    /// Reads the neutral object, or else the payload's dialect; nil when there is neither an attachment nor a receipt.
-    public init?(userInfo: [AnyHashable: Any]) {
-        self.init(payload: PayloadValue(userInfo: userInfo))
+    /// Reads the neutral object, or else the app's own keys, or else the payload's dialect; nil when there is neither
+    /// an attachment nor a receipt.
+    ///
+    /// - Parameters:
+    ///   - userInfo: The payload as iOS hands it to the extension.
+    ///   - mediaKeys: The app's own keys of media, as in `data.image` or `gallery[].src`; the first with media is used.
+    ///     The value is a URL, an object with `url`, an array of either, or an object with one of these per language.
+    ///   - languages: The user's languages in order of preference, such as `de-AT`, for media per language.
+    public init?(userInfo: [AnyHashable: Any], mediaKeys: [String] = [], languages: [String] = []) {
+        self.init(payload: PayloadValue(userInfo: userInfo), mediaKeys: mediaKeys, languages: languages)
     }
 
     /// Reads the attachments and receipt of a payload.
     ///
     /// Lenient: an invalid attachment or option is skipped, and unknown keys are ignored. URLs must be http or https.
-    /// When a neutral object without attachments is present, the payload's dialect is not read.
-    public init?(payload: PayloadValue) {
+    /// When a neutral object without attachments is present, neither keys of the app nor the dialect are read.
+    public init?(payload: PayloadValue, mediaKeys: [String] = [], languages: [String] = []) {
         let object = payload[Self.key]
         let elements = object?["attachments"]?.elements ?? []
         attachments = elements.prefix(Limits.payloadMediaMax).enumerated()
             .compactMap { PushAttachment($0.element, index: $0.offset) }
         receipt = object?["receipt"].flatMap(PushReceipt.init)
         if object?.members == nil || (attachments.isEmpty && !elements.isEmpty) {
-            attachments = Self.dialectAttachments(in: payload)
+            let keyed = AppMediaKeys(mediaKeys, languages: languages).items(in: payload)
+            attachments = Self.attachments(keyed ?? (try? PayloadReader.media(in: payload))?.items ?? [])
         }
         guard !attachments.isEmpty || receipt != nil else { return nil }
     }
@@ -125,9 +133,8 @@ extension MovieTime {
 
 /// Media of a payload without the neutral object: not prepared, or too large to hold the object.
 extension PushContent {
-    /// The media of the payload's dialect, each followed by its fallback.
-    static func dialectAttachments(in payload: PayloadValue) -> [PushAttachment] {
-        let items = (try? PayloadReader.media(in: payload))?.items ?? []
+    /// The media of a payload, each followed by its fallback.
+    fileprivate static func attachments(_ items: [PayloadMediaItem]) -> [PushAttachment] {
         let attachments = items.prefix(Limits.payloadMediaMax).enumerated().flatMap { index, item in
             [PushAttachment(item, id: item.id ?? "\(index)"), item.fallback(id: item.id ?? "\(index)")]
         }

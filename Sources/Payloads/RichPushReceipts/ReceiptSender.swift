@@ -6,13 +6,13 @@ import RichPush
 #endif
 
 /// Sends stored receipts one after another, after the notification was delivered.
-actor ReceiptSender {
-    static let shared = ReceiptSender()
+package actor ReceiptSender {
+    package static let shared = ReceiptSender()
 
     private var isSending = false
 
     /// Sends pending receipts; on iOS, asks the system not to suspend the process meanwhile.
-    func send(_ pendingReceipts: PendingReceipts) async {
+    package func send(_ pendingReceipts: PendingReceipts) async {
         // The running loop also sends receipts that were added meanwhile.
         guard !isSending else { return }
         isSending = true
@@ -43,7 +43,7 @@ actor ReceiptSender {
 }
 
 /// Asks iOS not to suspend the extension while receipts are sent; unsent receipts stay on disk.
-nonisolated final class SendingActivity: Sendable {
+final class SendingActivity: Sendable {
     private let hasEnded = Locked(false)
     private let ended = DispatchSemaphore(value: 0)
 
@@ -66,7 +66,7 @@ nonisolated final class SendingActivity: Sendable {
 
 /// Sends one report and returns the status of the response.
 // Sendable because the mutable state is locked.
-nonisolated final class ReceiptRequest: NSObject, @unchecked Sendable {
+final class ReceiptRequest: NSObject, @unchecked Sendable {
     private let request: URLRequest
     private let end = Locked<CheckedContinuation<Int?, Never>?>(nil)
 
@@ -102,7 +102,7 @@ nonisolated final class ReceiptRequest: NSObject, @unchecked Sendable {
     }
 }
 
-nonisolated extension ReceiptRequest: URLSessionDataDelegate {
+extension ReceiptRequest: URLSessionDataDelegate {
     /// Cancels the request after the response header; the body is not read.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -125,7 +125,7 @@ nonisolated extension ReceiptRequest: URLSessionDataDelegate {
     }
 }
 
-nonisolated extension Limits {
+extension Limits {
     /// Time limit for sending one report; after a failure it is kept until the next notification.
     static let deviceReceiptSeconds = 10.0
 }

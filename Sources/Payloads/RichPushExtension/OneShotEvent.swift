@@ -1,28 +1,8 @@
 import Foundation
-
-/// A value protected by a lock; uses `NSLock`, which is available before iOS 18.
-// Sendable because the lock guards the value, which is only copied in and out.
-nonisolated final class Locked<Value: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var stored: Value
-
-    init(_ value: Value) {
-        stored = value
-    }
-
-    var value: Value { lock.withLock { stored } }
-
-    func set(_ value: Value) {
-        lock.withLock { stored = value }
-    }
-
-    func change<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.withLock { body(&stored) }
-    }
-}
+import RichPushReceipts
 
 /// An event that is signaled once, after a delay or by `signal()`, and that tasks can wait for.
-nonisolated final class OneShotEvent: Sendable {
+final class OneShotEvent: Sendable {
     private struct State: Sendable {
         var isSignaled = false
         var waiting: [CheckedContinuation<Void, Never>] = []

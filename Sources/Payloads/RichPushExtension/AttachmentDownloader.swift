@@ -1,5 +1,6 @@
 import Foundation
 import RichPush
+import RichPushReceipts
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -8,7 +9,7 @@ import RichPush
 /// Downloads the files of one notification to disk, each with a time limit; aborts a download as soon as a check fails.
 ///
 /// All downloads share one session, so that a second file from the same server needs no second handshake.
-nonisolated final class AttachmentDownloader: NSObject, Sendable {
+final class AttachmentDownloader: NSObject, Sendable {
     private struct Download: Sendable {
         let candidate: FetchCandidate
         let task: URLSessionDownloadTask
@@ -104,7 +105,7 @@ nonisolated final class AttachmentDownloader: NSObject, Sendable {
     }
 }
 
-nonisolated extension AttachmentDownloader: URLSessionDownloadDelegate {
+extension AttachmentDownloader: URLSessionDownloadDelegate {
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -140,7 +141,7 @@ nonisolated extension AttachmentDownloader: URLSessionDownloadDelegate {
     }
 }
 
-nonisolated extension FetchResponse {
+extension FetchResponse {
     /// Converts a response; nil unless it is an HTTP response.
     init?(_ response: URLResponse?) {
         guard let response = response as? HTTPURLResponse else { return nil }
@@ -153,7 +154,7 @@ nonisolated extension FetchResponse {
     }
 }
 
-nonisolated extension Limits {
+extension Limits {
     /// Interval between checks of a download: 0.1 s of Wi-Fi is 0.5 MB too much at most.
     static let deviceWatchSeconds = 0.1
     /// A download without bytes for this long is considered dead.

@@ -1,10 +1,11 @@
 import CryptoKit
-import Foundation
+package import Foundation
 import RichPush
+import RichPushReceipts
 import UserNotifications
 
 /// The folder for the files of one notification.
-nonisolated final class MediaFolder: Sendable {
+final class MediaFolder: Sendable {
     private let url: URL
     /// Subfolders of delivered files: iOS moves them later.
     private let kept = Locked<Set<String>>([])
@@ -92,7 +93,7 @@ nonisolated final class MediaFolder: Sendable {
 }
 
 /// A checked file with the right extension.
-nonisolated struct AttachmentFile: Sendable {
+package struct AttachmentFile: Sendable {
     let url: URL
     let type: AttachmentType
     let candidate: FetchCandidate
@@ -104,7 +105,7 @@ nonisolated struct AttachmentFile: Sendable {
     }
 
     /// SHA-256 in lowercase hexadecimal, computed in chunks: the file may be larger than the extension's memory limit.
-    static func sha256(of url: URL) throws -> String {
+    package static func sha256(of url: URL) throws -> String {
         let file = try FileHandle(forReadingFrom: url)
         defer { try? file.close() }
         var digest = SHA256()
@@ -137,7 +138,7 @@ nonisolated struct AttachmentFile: Sendable {
     }
 }
 
-nonisolated extension Limits {
+extension Limits {
     /// Chunk size for the digest of a file: an extension has 24 MB of memory, on older devices 12 MB.
     static let devicePieceBytes = 65_536
 }

@@ -1,12 +1,16 @@
-import Foundation
-import RichPush
+package import Foundation
+package import RichPush
 
 /// Reports that are not sent yet, stored as one small file each until the service accepts them.
-nonisolated struct PendingReceipts: Sendable {
-    let folder: URL
+package struct PendingReceipts: Sendable {
+    private let folder: URL
+
+    package init(folder: URL) {
+        self.folder = folder
+    }
 
     /// Stores or updates a receipt; deletes the oldest ones over the limit.
-    func keep(_ receipt: StoredReceipt) {
+    package func keep(_ receipt: StoredReceipt) {
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         guard let data = try? JSONEncoder().encode(receipt) else { return }
         try? data.write(to: file(of: receipt), options: .atomic)
@@ -43,7 +47,7 @@ nonisolated struct PendingReceipts: Sendable {
 }
 
 /// A receipt on disk.
-nonisolated struct StoredReceipt: Codable, Sendable {
+package struct StoredReceipt: Codable, Sendable {
     let receipt: PushReceipt
     /// Created once, so that repeated reports count once.
     let id: String
@@ -53,7 +57,7 @@ nonisolated struct StoredReceipt: Codable, Sendable {
     private var outcome: PushReceiptReport.Outcome?
     private var attachSeconds: Double
 
-    init(_ receipt: PushReceipt) {
+    package init(_ receipt: PushReceipt) {
         self.receipt = receipt
         id = UUID().uuidString.lowercased()
         arrived = Date().timeIntervalSince1970
@@ -66,7 +70,7 @@ nonisolated struct StoredReceipt: Codable, Sendable {
         return String(repeating: "0", count: max(0, 15 - digits.count)) + digits + "-" + id
     }
 
-    func settled(_ outcome: PushReceiptReport.Outcome, after seconds: Double) -> StoredReceipt {
+    package func settled(_ outcome: PushReceiptReport.Outcome, after seconds: Double) -> StoredReceipt {
         var receipt = self
         receipt.outcome = outcome
         receipt.attachSeconds = seconds
@@ -88,7 +92,7 @@ nonisolated struct StoredReceipt: Codable, Sendable {
     private var age: Double { Date().timeIntervalSince1970 - arrived }
 }
 
-nonisolated extension Limits {
+extension Limits {
     /// Stored reports that wait to be sent; the oldest are deleted.
     static let deviceReceiptsMax = 100
     /// Reports are kept for a week, as results are; by then a campaign has been evaluated.
@@ -96,5 +100,5 @@ nonisolated extension Limits {
     /// Older reports that are sent together with a new one, to limit the time it takes.
     static let deviceReceiptsAtOnce = 20
     /// A notification not delivered by then never was: iOS killed the extension.
-    static let deviceAbandonedSeconds = 60.0
+    package static let deviceAbandonedSeconds = 60.0
 }

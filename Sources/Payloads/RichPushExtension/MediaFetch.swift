@@ -1,0 +1,123 @@
+import Foundation
+import RichPush
+
+#if canImport(os)
+    import os
+#endif
+
+/// Fetches the files of a notification, and passes on each better choice as soon as it is complete.
+///
+/// Attachments are tried in order. The thumbnail is fetched when they fail, or in parallel with a slow one, so that it
+/// is available when iOS ends the extension early.
+struct MediaFetch: Sendable {
+    /// Files to show, instead of those that arrived before.
+    struct Arrival: Sendable {
+        let files: [AttachmentFile]
+        let outcome: PushReceiptReport.Outcome
+        /// Whether nothing better will come.
+        let isLast: Bool
+    }
+
+    private let plan: FetchPlan
+    private let settings: RichPushSettings
+    private let folder: MediaFolder
+    /// The system's uptime, in seconds, when the notification arrived.
+    private let start: Double
+    private let downloader: AttachmentDownloader
+
+    init(_ plan: FetchPlan, _ settings: RichPushSettings, _ folder: MediaFolder, start: Double) {
+        self.plan = plan
+        self.settings = settings
+        self.folder = folder
+        self.start = start
+        downloader = AttachmentDownloader(folder)
+    }
+
+    /// Cancels the downloads; must be called.
+    func close() {
+        downloader.close()
+    }
+
+    /// Fetches until an attachment has arrived or all files have failed; cancelling the task ends it.
+    func run(into arrivals: AsyncStream<Arrival>.Continuation) async {
+        defer { arrivals.finish() }
+        let thumbnailStart = OneShotEvent(after: settings.deadline.thumbnailAfterSeconds)
+        async let thumbnail = thumbnailFile(thumbnailStart, arrivals)
+        if await fetchAttachments(into: arrivals) { return }
+        thumbnailStart.signal()
+        await thumbnail
+    }
+
+    /// Fetches the first attachment that arrives and that iOS accepts; returns false when there is none.
+    private func fetchAttachments(into arrivals: AsyncStream<Arrival>.Continuation) async -> Bool {
+        for candidate in plan.attachments where !Task.isCancelled {
+            guard let file = await file(of: candidate) else { continue }
+            guard let companion = plan.companion(of: candidate) else {
+                arrivals.yield(Arrival(files: [file], outcome: .attached, isLast: true))
+                return true
+            }
+            arrivals.yield(Arrival(files: [file], outcome: .attached, isLast: false))
+            // The attachment for the collapsed thumbnail, with a shorter time limit.
+            let second = await self.file(of: companion, secondsMax: Limits.deviceThumbnailSeconds)
+            arrivals.yield(Arrival(files: [file] + [second].compactMap { $0 }, outcome: .attached, isLast: true))
+            return true
+        }
+        return false
+    }
+
+    private func thumbnailFile(
+        _ thumbnailStart: OneShotEvent, _ arrivals: AsyncStream<Arrival>.Continuation
+    ) async {
+        guard !plan.thumbnails.isEmpty else { return }
+        await thumbnailStart.wait()
+        for candidate in plan.thumbnails where !Task.isCancelled {
+            guard let file = await file(of: candidate) else { continue }
+            arrivals.yield(Arrival(files: [file], outcome: .thumbnail, isLast: false))
+            return
+        }
+    }
+
+    private func file(of candidate: FetchCandidate, secondsMax: Double = .infinity) async -> AttachmentFile? {
+        let elapsed = ProcessInfo.processInfo.systemUptime - start
+        guard let seconds = settings.deadline.secondsLeft(after: elapsed).map({ min($0, secondsMax) }) else {
+            DeviceLog.note(.late, candidate)
+            return nil
+        }
+        let result: Result<AttachmentFile, FetchError>
+        switch candidate.source {
+        case .web(let url): result = await downloader.file(for: candidate, from: url, within: seconds)
+        case .bundle(let name): result = folder.copy(name, from: settings.bundleFolders, for: candidate)
+        }
+        switch result {
+        case .success(let file):
+            if (try? file.attachment()) != nil { return file }
+            DeviceLog.note(.notTaken, candidate)
+        case .failure(let error): DeviceLog.note(error, candidate)
+        }
+        return nil
+    }
+}
+
+/// Logs the result of each file.
+enum DeviceLog {
+    #if canImport(os)
+        private static let logger = Logger(subsystem: "attachprep", category: "notification")
+    #endif
+
+    /// Logs ids only: URLs may contain secrets.
+    static func note(_ error: FetchError, _ candidate: FetchCandidate) {
+        note(candidate, error.rawValue)
+    }
+
+    static func noteKept(_ files: [AttachmentFile]) {
+        for file in files { note(file.candidate, "kept") }
+    }
+
+    private static func note(_ candidate: FetchCandidate, _ fact: String) {
+        #if canImport(os)
+            logger.notice("\(candidate.id, privacy: .public): \(fact, privacy: .public)")
+        #else
+            FileHandle.standardError.write(Data("\(candidate.id): \(fact)\n".utf8))
+        #endif
+    }
+}
