@@ -26,7 +26,8 @@ bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
 # For packages: debhelper and lintian, debootstrap and sqlite3 for their test.
 package_packages := dpkg-dev debhelper fakeroot lintian debootstrap sqlite3 util-linux mount python3-venv python3-yaml
 
-formatted := Package.swift Packages Sources Tests Fuzz samples/NotificationService
+formatted := Package.swift Packages Sources Tests Fuzz samples/NotificationService \
+    samples/NotificationContent
 
 release_build := swift build -c release --static-swift-stdlib
 # The demo and the tests share one build: debug, with the media modules optimized (Package.swift). Compiling each module

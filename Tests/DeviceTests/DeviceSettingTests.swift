@@ -49,6 +49,43 @@ struct DeviceSettingTests {
         #expect(shown.attachments.map(\.identifier) == ["image"])
     }
 
+    @Test func `All attachments of a carousel that arrive are delivered when the app asks for them`() async throws {
+        let names = ["/1.jpg", "/missing.jpg", "/3.jpg"]
+        for name in names where name != "/missing.jpg" {
+            server.serve(name, .body(DeviceFile.image, type: "image/jpeg"))
+        }
+        let payload = DevicePayload(
+            attachments: names.map {
+                DevicePayload.attachment(server.url($0), id: $0, thumbnail: server.url("/small.jpg"))
+            }
+        ).text
+        let all = try await device.run(payload, ["--info", #"{"AttachesAll": true}"#])
+        #expect(all.attachments.map(\.identifier) == ["/1.jpg", "/3.jpg"])
+        #expect(all.handedOver == 1 && all.left.isEmpty)
+        #expect(try await device.run(payload).attachments.map(\.identifier) == ["/1.jpg"])
+    }
+
+    @Test func `What arrived of a carousel is shown at the timeout`() async throws {
+        server.serve("/slow.jpg", .start(of: DeviceFile.image, bytes: 10_000).then(.hang))
+        let payload = DevicePayload(
+            attachments: ["/cat.jpg", "/slow.jpg", "/small.jpg"].map {
+                DevicePayload.attachment(server.url($0), id: $0)
+            }
+        ).text
+        let info = #"{"AttachesAll": true, "TimeoutSeconds": 2}"#
+        let shown = try await device.run(payload, ["--info", info])
+        #expect(shown.attachments.map(\.identifier).first == "/cat.jpg" && shown.handedOver == 1)
+        #expect(shown.left.isEmpty)
+    }
+
+    @Test func `A fallback is not delivered beside its media`() async throws {
+        let media = #"{"url": "\#(server.url("/cat.jpg"))", "fallback_url": "\#(server.url("/small.jpg"))"}"#
+        let payload = #"{"aps": {"alert": "Hi"}, "_sw": {"media": \#(media)}}"#
+        let shown = try await device.run(payload, ["--info", #"{"AttachesAll": true}"#])
+        #expect(shown.attachments.map(\.bytes) == [20_000])
+        #expect(server.requests(to: "/small.jpg").isEmpty)
+    }
+
     @Test func `The timeout of the Info.plist ends a slow download`() async throws {
         server.serve("/slow.jpg", .start(of: DeviceFile.image, bytes: 10_000).then(.hang))
         let payload = DevicePayload(attachments: [DevicePayload.attachment(server.url("/slow.jpg"))]).text

@@ -22,6 +22,15 @@ struct SampleFilesTests {
         #expect(list["NSAppTransportSecurity"] == nil)
     }
 
+    @Test func `The content extension's Info.plist names its class and hides what iOS would draw`() throws {
+        let entry = try #require(
+            try propertyList("samples/NotificationContent/Info.plist")["NSExtension"] as? [String: Any])
+        #expect(entry["NSExtensionPrincipalClass"] as? String == "$(PRODUCT_MODULE_NAME).NotificationViewController")
+        let attributes = try #require(entry["NSExtensionAttributes"] as? [String: Any])
+        #expect(attributes["UNNotificationExtensionDefaultContentHidden"] as? Bool == true)
+        #expect(attributes["UNNotificationExtensionCategory"] as? String == "media")
+    }
+
     @Test func `The privacy manifest gives a reason for every API`() throws {
         let list = try propertyList("Sources/Payloads/RichPushExtension/PrivacyInfo.xcprivacy")
         let types = try #require(list["NSPrivacyAccessedAPITypes"] as? [[String: Any]])

@@ -156,7 +156,8 @@ enum CategoryCheck {
                 .contentExtension,
                 "aps.category is \(PrintableText.quoted(category)): when a notification content extension of the app "
                     + "handles this category, iOS shows no thumbnail in the collapsed notification, and the extension "
-                    + "draws the expanded one; send media with a category that no extension handles.")
+                    + "draws the expanded one; either send media with a category that no extension handles, or let "
+                    + "the extension draw the attachments, as samples/NotificationContent does.")
         ]
     }
 }

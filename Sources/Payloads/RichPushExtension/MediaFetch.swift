@@ -48,10 +48,14 @@ struct MediaFetch: Sendable {
         await thumbnail
     }
 
-    /// Fetches the first attachment that arrives and that iOS accepts; returns false when there is none.
+    /// Fetches the first attachment that arrives and that iOS accepts, or all; returns false when there is none.
     private func fetchAttachments(into arrivals: AsyncStream<Arrival>.Continuation) async -> Bool {
         for candidate in plan.attachments where !Task.isCancelled {
             guard let file = await file(of: candidate) else { continue }
+            if settings.attachesAll {
+                await fetchOthers(after: file, into: arrivals)
+                return true
+            }
             guard let companion = plan.companion(of: candidate) else {
                 arrivals.yield(Arrival(files: [file], outcome: .attached, isLast: true))
                 return true
@@ -63,6 +67,22 @@ struct MediaFetch: Sendable {
             return true
         }
         return false
+    }
+
+    /// Fetches the attachments after the first that arrived, in order, and passes on all that are there.
+    private func fetchOthers(
+        after first: AttachmentFile, into arrivals: AsyncStream<Arrival>.Continuation
+    ) async {
+        var files = [first]
+        arrivals.yield(Arrival(files: files, outcome: .attached, isLast: false))
+        var rest = plan.others(after: first.candidate)
+        while let candidate = rest.popFirst(), !Task.isCancelled {
+            guard let file = await file(of: candidate) else { continue }
+            rest = plan.others(after: candidate)
+            files.append(file)
+            arrivals.yield(Arrival(files: files, outcome: .attached, isLast: false))
+        }
+        arrivals.yield(Arrival(files: files, outcome: .attached, isLast: true))
     }
 
     private func thumbnailFile(

@@ -21,6 +21,9 @@ public struct RichPushSettings: Sendable {
     /// services. An object of languages at such a key, as in `{"en": "https://…", "default": "https://…"}`, gives the
     /// media in the user's language.
     public var mediaKeys: [String]
+    /// Whether all attachments that arrive are delivered, for a content extension that shows a carousel; by default the
+    /// first alone, since iOS shows one.
+    public var attachesAll: Bool
     /// The user's languages in order of preference, for media per language; by default those of the device.
     public var languages: [String]
 
@@ -40,6 +43,7 @@ public struct RichPushSettings: Sendable {
         timeoutSeconds = Self.allowed(values["TimeoutSeconds"] as? Double ?? Limits.deviceSeconds)
         kindPriorities = (values["KindPriorities"] as? [String] ?? []).compactMap(MediaKind.init(rawValue:))
         mediaKeys = values["MediaKeys"] as? [String] ?? []
+        attachesAll = values["AttachesAll"] as? Bool ?? false
         languages = Locale.preferredLanguages
         mediaFolder = FileManager.default.temporaryDirectory.appendingPathComponent("richpush", isDirectory: true)
         // The extension is in the folder PlugIns of its app.

@@ -41,6 +41,15 @@ public struct FetchPlan: Sendable, Hashable {
         return attachments[(index + 1)...].first { $0.options.thumbnailHidden != true }
     }
 
+    /// The attachments to fetch after `candidate` has arrived, when all are shown: a carousel.
+    ///
+    /// A fallback of a payload's media is not fetched after that media.
+    public func others(after candidate: FetchCandidate) -> ArraySlice<FetchCandidate> {
+        guard let index = attachments.firstIndex(of: candidate) else { return [] }
+        let rest = attachments[(index + 1)...]
+        return rest.first?.id == PushAttachment.fallbackID(of: candidate.id) ? rest.dropFirst() : rest
+    }
+
     /// Whether there is nothing to fetch, so that the notification is delivered immediately.
     public var isEmpty: Bool { attachments.isEmpty && thumbnails.isEmpty }
 }

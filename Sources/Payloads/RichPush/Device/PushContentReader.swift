@@ -143,6 +143,9 @@ extension PushContent {
 }
 
 extension PushAttachment {
+    /// The identifier of the media that replaces another when it cannot be fetched.
+    static func fallbackID(of id: String) -> String { "\(id)-fallback" }
+
     /// Nil when only the app or its server can complete the URL.
     fileprivate init?(_ item: PayloadMediaItem, id: String) {
         self.init(id: id)
@@ -158,7 +161,7 @@ extension PushAttachment {
 extension PayloadMediaItem {
     fileprivate func fallback(id: String) -> PushAttachment? {
         guard let fallbackURL, PushContent.webAddress(fallbackURL) != nil else { return nil }
-        var attachment = PushAttachment(id: "\(id)-fallback")
+        var attachment = PushAttachment(id: PushAttachment.fallbackID(of: id))
         attachment.url = fallbackURL
         // The declared type applies to the first URL only.
         attachment.options = deviceOptions(type: nil)

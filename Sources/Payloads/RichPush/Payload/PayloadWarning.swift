@@ -24,7 +24,7 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
         case fileNameContradicted = "payload.file_name_contradicted"
         /// The service does not animate the image, or names every file alike.
         case typeNotShown = "payload.type_not_shown"
-        /// A category whose content extension may hide the collapsed thumbnail.
+        /// A category whose content extension, if it has one, draws the media and hides the collapsed thumbnail.
         case contentExtension = "payload.content_extension"
         /// An invalid option; it is ignored.
         case optionInvalid = "payload.option_invalid"
