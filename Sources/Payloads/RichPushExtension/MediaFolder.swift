@@ -6,9 +6,14 @@ import UserNotifications
 
 /// The folder for the files of one notification.
 final class MediaFolder: Sendable {
+    private struct State: Sendable {
+        /// Subfolders of delivered files: iOS moves them later.
+        var kept: Set<String> = []
+        var isClosed = false
+    }
+
     private let url: URL
-    /// Subfolders of delivered files: iOS moves them later.
-    private let kept = Locked<Set<String>>([])
+    private let state = Locked(State())
 
     init(in parent: URL) {
         url = parent.appendingPathComponent(UUID().uuidString, isDirectory: true)
@@ -21,6 +26,10 @@ final class MediaFolder: Sendable {
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         let target = own.appendingPathComponent(candidate.fileName(type))
         try FileManager.default.moveItem(at: file, to: target)
+        if state.value.isClosed {
+            clean()
+            throw FetchError.cancelled
+        }
         return AttachmentFile(url: target, type: type, candidate: candidate)
     }
 
@@ -62,12 +71,19 @@ final class MediaFolder: Sendable {
 
     /// Excludes delivered files from `clean()`.
     func keep(_ files: [URL]) {
-        kept.set(Set(files.map { $0.deletingLastPathComponent().lastPathComponent }))
+        let folders = files.map { $0.deletingLastPathComponent().lastPathComponent }
+        state.change { $0.kept = Set(folders) }
+    }
+
+    /// Cleans for the last time: a file whose check ends later is removed as well.
+    func close() {
+        state.change { $0.isClosed = true }
+        clean()
     }
 
     /// Removes all files except delivered ones that iOS has not moved yet.
     func clean() {
-        let kept = kept.value
+        let kept = state.value.kept
         let folders = (try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)) ?? []
         for folder in folders where !kept.contains(folder.lastPathComponent) || Self.isEmpty(folder) {
             try? FileManager.default.removeItem(at: folder)

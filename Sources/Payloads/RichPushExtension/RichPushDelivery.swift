@@ -88,7 +88,7 @@ public final class RichPushDelivery: Sendable {
         }
         deliver()
         // Removes files that arrived too late.
-        folder.clean()
+        folder.close()
     }
 
     private var content: PushContent? {

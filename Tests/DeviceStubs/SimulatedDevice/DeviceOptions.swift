@@ -2,7 +2,7 @@ import Foundation
 import RichPushExtension
 
 /// The command-line options of the simulated device; see the top of SimulatedDevice.swift.
-struct DeviceOptions {
+struct DeviceOptions: Sendable {
     struct UsageError: Error, CustomStringConvertible {
         let description: String
 
@@ -12,6 +12,7 @@ struct DeviceOptions {
     var folder: URL
     var isTemporary = true
     var isReading = false
+    var isSeries = false
     var isAppStart = false
     var isSample = false
     var expireSeconds = 30.0
@@ -27,6 +28,7 @@ struct DeviceOptions {
             switch name {
             case "--app-start": isAppStart = true
             case "--read": isReading = true
+            case "--series": isSeries = true
             case "--sample": isSample = true
             default: values[name] = rest.popFirst()
             }

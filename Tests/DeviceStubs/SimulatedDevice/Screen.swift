@@ -34,9 +34,14 @@ final class Screen: Sendable {
     }
 
     /// Peak resident memory in KB.
-    static var memoryPeak: Int {
+    static var memoryPeak: Int { memory("VmHWM:") }
+
+    /// Resident memory in KB.
+    static var memory: Int { memory("VmRSS:") }
+
+    private static func memory(_ name: String) -> Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
         return line?.split(separator: " ").compactMap { Int($0) }.first ?? 0
     }
 

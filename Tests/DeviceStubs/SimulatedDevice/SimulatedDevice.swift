@@ -16,6 +16,7 @@
 //     --app-start            what the app does when it starts, instead of a notification: sends the reports left in
 //                            DIR/receipts, and prints {"receipts": number that are still there}
 //     --read                 prints what RichPush reads from the payload, and fetches nothing
+//     --series               many notifications, one a line: see NotificationSeries
 //
 // SIGUSR1 calls serviceExtensionTimeWillExpire at once. Prints one line of JSON:
 //
@@ -40,16 +41,21 @@ struct SimulatedDevice {
         if options.isAppStart {
             return try print(["receipts": await RichPushReceipts.send(from: options.receiptFolder)])
         }
-        let object = try JSONSerialization.jsonObject(with: FileHandle.standardInput.readDataToEndOfFile())
-        guard let userInfo = object as? [String: Any] else {
-            throw DeviceOptions.UsageError("the payload is not a JSON object")
-        }
-        if options.isReading { return try read(userInfo) }
         // On Linux, URLSession does not remove the files of ended downloads.
         let temporary = options.folder.appendingPathComponent("temporary", isDirectory: true)
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
         setenv("TMPDIR", temporary.path, 1)
         defer { try? FileManager.default.removeItem(at: options.isTemporary ? options.folder : temporary) }
+        let input = FileHandle.standardInput.readDataToEndOfFile()
+        if options.isSeries {
+            var report = try await NotificationSeries(input, options).run()
+            report["left"] = files(in: options.settings.mediaFolder)
+            return try print(report)
+        }
+        guard let userInfo = try JSONSerialization.jsonObject(with: input) as? [String: Any] else {
+            throw DeviceOptions.UsageError("the payload is not a JSON object")
+        }
+        if options.isReading { return try read(userInfo) }
         let screen = Screen(store: options.folder.appendingPathComponent("store", isDirectory: true))
         let service = options.isSample ? NotificationService() : SimulatedService(options)
         let memoryStart = Screen.memoryPeak
@@ -73,7 +79,7 @@ struct SimulatedDevice {
         FileHandle.standardOutput.write(try encoder.encode(content) + Data("\n".utf8))
     }
 
-    private static func request(_ userInfo: [String: Any]) -> UNNotificationRequest {
+    static func request(_ userInfo: [String: Any]) -> UNNotificationRequest {
         let content = UNMutableNotificationContent()
         let alert = (userInfo["aps"] as? [String: Any])?["alert"]
         content.title = (alert as? [String: Any])?["title"] as? String ?? ""

@@ -1,4 +1,4 @@
-// The part of UserNotifications that RichPushExtension uses, so that it can be compiled and run on Linux. Its signatures
+// The part of UserNotifications that RichPushExtension uses, so that it compiles and runs on Linux. Its signatures
 // are those of Apple's SDK; no type is Sendable here, so that no code relies on it.
 public import Foundation
 
