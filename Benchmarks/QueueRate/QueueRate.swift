@@ -122,14 +122,3 @@ extension Manifest {
         return manifest
     }()
 }
-
-/// The measurement has no uploads.
-private struct NoUploads: UploadBytes {
-    func path(_ id: MediaID) -> String { "" }
-    func begin(_ id: MediaID) -> String { "" }
-    func store(_ id: MediaID, from path: String, bytes: Int, sha256: String) {}
-    func discard(_ path: String) {}
-    func fetch(_ upload: Upload) -> String { "" }
-    func remove(_ ids: [String]) -> [RemovedFile] { [] }
-    func sweepCopies(at date: Date) -> [RemovedFile] { [] }
-}

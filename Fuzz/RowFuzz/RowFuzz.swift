@@ -142,13 +142,3 @@ private struct HostileConnection: SQLConnection {
 
     func notify(_ message: String) {}
 }
-
-private struct NoUploads: UploadBytes {
-    func path(_ id: MediaID) -> String { "/nowhere/\(id)" }
-    func begin(_ id: MediaID) -> String { path(id) }
-    func store(_ id: MediaID, from path: String, bytes: Int, sha256: String) {}
-    func discard(_ path: String) {}
-    func fetch(_ upload: Upload) -> String { upload.path }
-    func remove(_ ids: [String]) -> [RemovedFile] { [] }
-    func sweepCopies(at date: Date) -> [RemovedFile] { [] }
-}

@@ -81,7 +81,7 @@ final class MemoryStore: JobStore {
     func cancel(_ id: JobID) async throws -> Job {
         try known(id) { job in
             guard !job.state.isFinished else {
-                throw AttachPrepError(.requestConflict, "The job has finished; there is nothing to cancel.")
+                throw AttachPrepError.stateConflict(id, job.state, "cannot be cancelled")
             }
             job.state = .cancelled
         }
@@ -90,7 +90,7 @@ final class MemoryStore: JobStore {
     func retry(_ id: JobID) async throws -> Job {
         try known(id) { job in
             guard job.state.isRetryable else {
-                throw AttachPrepError(.requestConflict, "The job is \(job.state.rawValue); only ended ones run again.")
+                throw AttachPrepError.stateConflict(id, job.state, "cannot be retried")
             }
             job.state = .queued
         }
@@ -180,6 +180,8 @@ final class MemoryStore: JobStore {
         state.withLock { $0.files["\(media)/\(name)"] }
     }
 
+    func mediaBytes() async throws -> Int { 0 }
+
     func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] { [] }
     func record(_ id: WebhookID, _ outcome: WebhookDeliveryResult) async throws {}
     func giveUpWebhooks(to url: String, error: String) async throws -> Int { 0 }
@@ -205,6 +207,8 @@ final class MemoryStore: JobStore {
         try Data().write(to: URL(fileURLWithPath: path))
         return UploadInProgress(id: id, path: path)
     }
+
+    func file(of upload: Upload) async throws -> String { upload.path }
 
     func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
         let kept = Upload(

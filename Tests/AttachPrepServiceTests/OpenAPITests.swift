@@ -64,7 +64,7 @@ struct OpenAPITests {
 
     private static func access(to operation: OpenAPIFile.Operation) -> Endpoint.Access {
         guard let schemes = operation.object["security"] as? [[String: Any]] else { return .callers }
-        return schemes.isEmpty ? .anyone : .callersAndLoopback
+        return schemes.isEmpty ? .anyone : .scrapers
     }
 
     @Test func `A HEAD operation is its GET without bodies`() throws {

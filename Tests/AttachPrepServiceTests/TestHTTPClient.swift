@@ -21,6 +21,8 @@ struct TestHTTPClient: Sendable {
             (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:]
         }
         var code: String? { object["code"] as? String }
+        /// The sentence of a problem.
+        var detail: String? { object["detail"] as? String }
     }
 
     func get(_ path: String, _ headers: [(String, String)] = []) async throws -> Response {

@@ -49,9 +49,15 @@ import Testing
     }
 
     @Test(arguments: ["tmp", "/dev/null", "pipe"])
-    func `A folder, device or pipe is source.invalid_url, without waiting for the pipe`(source: String) async throws {
+    func `A folder, device or pipe is source.not_a_file, without waiting for the pipe`(source: String) async throws {
         #expect(mkfifo(bench.folder.path("pipe"), 0o600) == 0)
-        try await bench.expectRejection("source.invalid_url", of: source)
+        try await bench.expectRejection("source.not_a_file", of: source)
+    }
+
+    @Test func `The error for a folder says how to prepare its files`() async throws {
+        try copySample(to: "tmp/one.jpg")
+        let result = try await bench.run("prepare", "--output", bench.output, "tmp")
+        #expect(result.text.contains("tmp is a folder; name its files, or list them for attachprep batch"))
     }
 
     @Test func `Control characters of a file name are escaped in text and kept in JSON`() async throws {

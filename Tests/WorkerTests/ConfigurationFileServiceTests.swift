@@ -55,6 +55,51 @@ import Testing
         #expect(missing.exitCode == 2 && missing.errorText.contains("/none.yaml does not exist"))
     }
 
+    @Test func `--check accepts what starts, beside a running service, and leaves the data folder alone`() async throws
+    {
+        let file = try write("tokens: [\(Self.oldToken)]", "port: 0")
+        let service = try await bench.start(["--config", file])
+        let result = try await bench.command(["serve", "--config", file, "--check"]).run()
+        #expect(result.exitCode == 0 && result.text.contains("The configuration is valid"), "\(result.errorText)")
+        #expect(try await service.client.get("/healthz").status == 200)
+    }
+
+    /// What a start rejects, and the message, which names file and line of the setting.
+    private static let rejected: [(lines: [String], message: String)] = [
+        (["token-file: /none"], ":1). The file /none is missing"),
+        (["# A comment.", "host: 0.0.0.0"], ":2). 0.0.0.0 is not a loopback address"),
+        (["tokens: [\(oldToken)]", "host: 203.0.113.7"], ":2). 203.0.113.7 is not an address of this machine"),
+        (["metrics-network: [10.0.0.1/8]"], ":1). The network \"10.0.0.1/8\" has bits set after its prefix"),
+        (["webhook-secrets: [whsec_short]"], ":1). Secret 1 in the list"),
+        (["webhook-secret-file: /none"], ":1). The file /none is missing"),
+        (["tokens: [short]"], ":1). A token is not 16 to 512 visible ASCII characters"),
+        (["publish: s3://"], ":1). "), (["publish: s3://media", "s3-region: eu west"], "s3-region"),
+        (["ca-file: /none"], "ca-file"),
+    ]
+
+    @Test(arguments: rejected.indices)
+    func `--check rejects what a start rejects, with file and line`(index: Int) async throws {
+        let (lines, message) = Self.rejected[index]
+        let file = try bench.folder.write(lines.joined(separator: "\n") + "\n", to: "attachprep.yaml")
+        let checked = try await bench.command(["serve", "--config", file, "--check"]).run()
+        #expect(checked.exitCode == 2 && checked.errorText.contains(message), "\(checked.errorText)")
+        #expect(checked.errorText.contains(file), "\(checked.errorText)")
+        let started = try await bench.command(["serve", "--config", file]).run()
+        #expect(started.exitCode != 0 && !started.errorText.contains(" notice serving"), "\(started.errorText)")
+    }
+
+    @Test func `--check warns of a misspelled variable and names a variable's value`() async throws {
+        let valid = try await bench.command(["serve", "--check"], environment: ["ATTACHPREP_PROT": "1"]).run()
+        #expect(valid.exitCode == 0 && valid.text.contains("unknown environment variable ATTACHPREP_PROT"))
+        for (name, value, message) in [
+            ("ATTACHPREP_PORT", "tcp://10.0.0.1:80", "ATTACHPREP_PORT is \"tcp://10.0.0.1:80\""),
+            ("ATTACHPREP_STATE", "/dev/null/state", "Invalid value for ATTACHPREP_STATE. Cannot use the data folder"),
+        ] {
+            let wrong = try await bench.command(["serve", "--check"], environment: [name: value]).run()
+            #expect(wrong.exitCode == 2 && wrong.errorText.contains(message), "\(wrong.errorText)")
+        }
+    }
+
     @Test func `SIGHUP replaces tokens and limits without dropping a connection`() async throws {
         let origin = try LoopbackServer()
         let gate = LoopbackGate()

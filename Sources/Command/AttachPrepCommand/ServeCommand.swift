@@ -22,6 +22,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Configuration") var file: ConfigurationOptionGroup
     @OptionGroup(title: "Listening") var listening: ListeningOptionGroup
+    @OptionGroup(title: "Access") var tokens: TokenOptionGroup
     @OptionGroup(title: "Access") var access: AccessOptionGroup
     @OptionGroup(title: "Data folder") var store: StoreOptionGroup
     @OptionGroup(title: "Data folder") var folder: DataFolderOptionGroup
@@ -35,9 +36,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let groups: [any SettingFlags] = [
-            file, listening, access, store, folder, work, download, webhooks, bucket, log, queue, intake,
+            file, listening, tokens, access, store, folder, work, download, webhooks, bucket, log, queue, intake,
         ]
-        try await ServerRun(flags: groups.map(\.flags), role: .serve, printsConfiguration: file.printConfig).run()
+        try await ServerRun(flags: groups.map(\.flags), role: .serve, purpose: file.purpose).run()
     }
 }
 
@@ -46,8 +47,15 @@ struct ServerRun {
     /// The given flags of each option group.
     let flags: [[Setting: String]]
     let role: ServeConfiguration.Role
-    /// Whether to print the configuration instead.
-    let printsConfiguration: Bool
+    let purpose: Purpose
+
+    enum Purpose {
+        case serve
+        /// `--check`
+        case check
+        /// `--print-config`
+        case print
+    }
 
     func run() async throws {
         var configuration: ServeConfiguration
@@ -58,20 +66,29 @@ struct ServerRun {
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
         }
-        if printsConfiguration {
-            StandardStreams.result(configuration.printed)
-            return
-        }
         configuration.commit = Version.commit
         let level = ProcessLogLevel(configuration.logLevel)
         let logger = Logger(label: "attachprep", configuration, level)
         do {
-            try await AttachmentServer.serve(configuration, logger: logger, logLevel: level)
+            switch purpose {
+            case .print: StandardStreams.result(configuration.printed)
+            case .check: try await check(configuration, logger)
+            case .serve: try await AttachmentServer.serve(configuration, logger: logger, logLevel: level)
+            }
         } catch let error as AttachPrepError {
-            logger.debug("cannot start", metadata: ["error": "\(error)"])
+            // The message has no library text; the log has the reason.
+            if let detail = error.detail { logger.error("cannot start", metadata: ["detail": "\(detail)"]) }
             if error.code == .requestInvalid { throw ValidationError(error.message) }
             StandardStreams.error(error.message)
             throw ExitCodeError.someRejected
         }
+    }
+
+    private func check(_ configuration: ServeConfiguration, _ logger: Logger) async throws {
+        try await configuration.check(logger)
+        for name in configuration.unknownVariables {
+            StandardStreams.result("warning: unknown environment variable \(name), possibly misspelled")
+        }
+        StandardStreams.result("The configuration is valid; attachprep doctor also connects to what it names.")
     }
 }

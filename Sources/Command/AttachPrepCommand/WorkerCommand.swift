@@ -22,13 +22,14 @@ struct WorkerCommand: AsyncParsableCommand {
     @OptionGroup(title: "Downloads") var download: DownloadOptionGroup
     @OptionGroup(title: "Webhooks") var webhooks: WebhookOptionGroup
     @OptionGroup(title: "Probes and metrics") var listening: ListeningOptionGroup
+    @OptionGroup(title: "Probes and metrics") var tokens: TokenOptionGroup
     @OptionGroup(title: "Machine") var store: StoreOptionGroup
     @OptionGroup(title: "Logging") var log: LogOptionGroup
 
     func run() async throws {
         let groups: [any SettingFlags] = [
-            file, queue, bucket, work, download, webhooks, listening, store, log,
+            file, queue, bucket, work, download, webhooks, listening, tokens, store, log,
         ]
-        try await ServerRun(flags: groups.map(\.flags), role: .work, printsConfiguration: file.printConfig).run()
+        try await ServerRun(flags: groups.map(\.flags), role: .work, purpose: file.purpose).run()
     }
 }

@@ -42,7 +42,7 @@ public struct AttachPrepError: Error, Codable, Sendable, Hashable, CustomStringC
 }
 
 /// A stable error code, part of the public contract: codes may be added but are never renamed.
-public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
+public enum ErrorCode: String, JSONChoice, Sendable, Hashable {
     /// The request is malformed or outside its limits.
     case requestInvalid = "request.invalid"
     /// Service: no valid token.
@@ -61,6 +61,8 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
     case sourceSchemeNotAllowed = "source.scheme_not_allowed"
     /// The host resolves to a private, loopback or reserved address.
     case sourceAddressBlocked = "source.address_blocked"
+    /// The source on this machine is a folder, a device or a pipe.
+    case sourceNotFile = "source.not_a_file"
     /// Status 404 or 410, or a missing file.
     case sourceNotFound = "source.not_found"
     /// The host name does not resolve.
@@ -179,6 +181,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
         case .sourceInvalidURL: Row(422, apple: 100)
         case .sourceSchemeNotAllowed: Row(422, apple: 100)
         case .sourceAddressBlocked: Row(422, apple: 100)
+        case .sourceNotFile: Row(422, apple: 100)
         case .sourceNotFound: Row(422, apple: 100)
         case .downloadDNS: Row(502, retryable: true)
         case .downloadConnect: Row(502, retryable: true)

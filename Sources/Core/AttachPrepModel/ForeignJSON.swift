@@ -22,11 +22,17 @@ package enum ForeignJSON {
     ///   left to the decoder.
     package static func check(_ bytes: [UInt8], valuesMax: Int = Limits.jsonValuesMax) throws {
         var shape = JSONShape(bytes: bytes, valuesMax: valuesMax)
-        guard let problem = shape.problem else { return }
+        guard let problem = isWide(bytes) ? "is UTF-16 or UTF-32; send it as UTF-8" : shape.problem else { return }
         throw DecodingError.dataCorrupted(
             .init(
                 codingPath: [], debugDescription: "The JSON \(problem).",
                 underlyingError: ForeignJSONError(problem: problem)))
+    }
+
+    /// Whether the text is in an encoding of more than one byte a character, which `JSONDecoder` reads and the check of
+    /// bytes does not.
+    static func isWide(_ bytes: [UInt8]) -> Bool {
+        bytes.prefix(4).contains(0) || bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE])
     }
 
     /// What `check` found, as the predicate of a sentence: `is nested more than 80 levels deep`. Nil for other errors.

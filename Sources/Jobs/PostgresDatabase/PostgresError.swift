@@ -82,7 +82,7 @@ struct ConnectFailure: Hashable {
         case .starting: "it is starting or stopping; it is tried again"
         case .readOnly: "it accepts no changes (a standby); wait for a promotion or name all hosts"
         case .notAllowed: "pg_hba.conf does not allow this connection; add a line for it"
-        case .other: "the connection failed; the log has the reason"
+        case .other: "the connection failed; attachprep doctor shows the reason"
         }
     }
 }

@@ -37,7 +37,7 @@ enum SQLiteErrors {
             "The job database is damaged; stop the service and restore a backup."
         case .SQLITE_CANTOPEN: "The job database cannot be opened; check the data folder."
         case .SQLITE_MISUSE: "The job database is closed."
-        default: "The job database failed; see the log."
+        default: "The job database failed with SQLite's code \(error.extendedResultCode.rawValue); please report it."
         }
     }
 }

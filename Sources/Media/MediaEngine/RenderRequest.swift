@@ -1,3 +1,4 @@
+public import AttachPrepModel
 public import RichPush
 
 /// Requests renditions of an inspected file.
@@ -52,7 +53,7 @@ public struct ThumbnailRendition: Codable, Sendable, Hashable {
 }
 
 /// How an image is fitted into its box; nothing is enlarged.
-public enum ThumbnailFit: String, Codable, Sendable, Hashable, CaseIterable {
+public enum ThumbnailFit: String, JSONChoice, Sendable, Hashable {
     /// Inside the box, without padding.
     case contain
     /// Filling the box; what exceeds it is cut off.

@@ -1,3 +1,4 @@
+public import AttachPrep
 import AttachPrepJobs
 import Hummingbird
 import HummingbirdCore
@@ -136,8 +137,8 @@ public struct ServiceSettings: Sendable {
     public var connectionsPerAddressMax = Limits.connectionsMax / 4
     /// Whether loopback and private addresses count against the limit too; for tests, which have no other addresses.
     var countsEveryAddress = false
-    /// Whether requests from loopback may read `/metrics` without a token.
-    public var showsMetricsToLoopback = false
+    /// Networks whose clients may read `/metrics` without a token, unless a proxy forwarded the request.
+    public var metricsNetworks: [AddressBlock] = []
     /// Requests per second for each token; 0 disables the limit.
     public var requestsPerSecondMax = Limits.requestsPerSecondMax
     /// Requests per second with an invalid token from one address; 0 disables the limit.

@@ -51,7 +51,8 @@ package final class SpanExporter: Sendable {
                 allowsPrivateNetwork: true, certificateAuthorityFile: configuration.certificateAuthorityFile),
             trustsServers: true,
             onAbandonedLoop: { [logger] in
-                logger.error("trace thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
+                logger.error(
+                    "trace thread abandoned: libcurl did not return", metadata: ["abandoned": .stringConvertible($0)])
             })
         (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         for warning in configuration.warnings {

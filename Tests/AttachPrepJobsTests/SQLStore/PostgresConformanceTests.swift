@@ -107,14 +107,3 @@ struct PostgresUnderTest: Sendable {
 
     func close() async { await store.close() }
 }
-
-/// For stores without uploads.
-struct NoUploads: UploadBytes {
-    func path(_ id: MediaID) -> String { "/nowhere/\(id)" }
-    func begin(_ id: MediaID) -> String { path(id) }
-    func store(_ id: MediaID, from path: String, bytes: Int, sha256: String) {}
-    func discard(_ path: String) {}
-    func fetch(_ upload: Upload) -> String { upload.path }
-    func remove(_ ids: [String]) -> [RemovedFile] { [] }
-    func sweepCopies(at date: Date) -> [RemovedFile] { [] }
-}

@@ -134,6 +134,6 @@ import Testing
         let many = Array(repeating: Self.published, count: Limits.webhookSecretsMax + 1)
         #expect(throws: AttachPrepError.self) { try secrets(many) }
         let error = #expect(throws: AttachPrepError.self) { try secrets([Self.published, "whsec_x"]) }
-        #expect(error?.message.hasPrefix("Secret 2 in ATTACHPREP_WEBHOOK_SECRETS is not base64") == true)
+        #expect(error?.message.hasPrefix("Secret 2 in the list is not base64") == true)
     }
 }

@@ -317,7 +317,7 @@ import Testing
         let texts = lines.map(\.text)
         #expect(texts.first?.hasPrefix("claimed attempt=1") == true)
         #expect(texts.contains { $0.hasPrefix("inspected n=") })
-        #expect(texts.last?.hasPrefix("ended ms=") == true)
+        #expect(texts.last?.hasPrefix("ended milliseconds=") == true)
         #expect(texts.last?.hasSuffix("state=succeeded") == true)
         #expect(try await bench.store.log(of: ids[1]).isEmpty == false)
     }

@@ -103,6 +103,8 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
         try await available().file(name, of: media)
     }
 
+    func mediaBytes() async throws -> Int { try await available().mediaBytes() }
+
     func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] {
         try await available().claimWebhooks(count, lease: lease)
     }
@@ -126,6 +128,12 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
     func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress {
         try await available().beginUpload(bytes: bytes, by: caller)
     }
+
+    func reserve(_ bytes: Int, for upload: UploadInProgress) async throws {
+        try await available().reserve(bytes, for: upload)
+    }
+
+    func file(of upload: Upload) async throws -> String { try await available().file(of: upload) }
 
     func store(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
         try await available().store(upload, bytes: bytes, sha256: sha256)

@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepModel
 import AttachPrepService
 import Foundation
@@ -31,8 +32,9 @@ struct AccessTests {
     }
 
     @Test
-    func `With --loopback-metrics, metrics need no token on loopback unless forwarded`() async throws {
-        let service = try await LiveService { $0.showsMetricsToLoopback = true }
+    func `Clients of a metrics network need no token for metrics unless forwarded`() async throws {
+        let network = try AddressBlock("127.0.0.0/8")
+        let service = try await LiveService { $0.metricsNetworks = [network] }
         #expect(try await service.anonymous.get("/metrics").text == "attachprep_jobs 1\n")
         for (name, value) in [
             ("X-Forwarded-For", "192.0.2.1"), ("Forwarded", "for=192.0.2.1"), ("Via", "1.1 a"),
@@ -41,6 +43,15 @@ struct AccessTests {
             #expect(try await service.anonymous.get("/metrics", [(name, value)]).status == 401, "\(name)")
         }
         #expect(try await service.anonymous.get("/v1/jobs").status == 401)
+        let otherNetwork = try AddressBlock("10.0.0.0/8")
+        let other = try await LiveService { $0.metricsNetworks = [otherNetwork] }
+        #expect(try await other.anonymous.get("/metrics").status == 401)
+    }
+
+    @Test func `Without tokens, metrics are for clients on this machine that no proxy forwarded`() async throws {
+        let service = try await LiveService(token: nil)
+        #expect(try await service.anonymous.get("/metrics").status == 200)
+        #expect(try await service.anonymous.get("/metrics", [("X-Forwarded-For", "192.0.2.1")]).status == 403)
     }
 
     @Test func `A changed token file is reloaded, and an invalid one is ignored`() async throws {
@@ -73,7 +84,7 @@ struct AccessTests {
         let error = await #expect(throws: AttachPrepError.self) {
             _ = try await LiveService(token: nil) { $0.host = host }
         }
-        #expect(error?.message.contains("--host \(host)") == true)
+        #expect(error?.message.contains("\(host) is not a loopback address") == true)
     }
 
     @Test(arguments: ["evil.example", "127.0.0.1.evil.example", "192.0.2.7", "localhost.evil.example:80"])

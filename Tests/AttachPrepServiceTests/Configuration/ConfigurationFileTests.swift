@@ -64,7 +64,7 @@ struct ConfigurationFileTests {
         #expect(configuration.service.baseURL == "https://m.example/p" && configuration.service.port == 9000)
         #expect(configuration.preparer.download.httpsOnly && configuration.limits.retentionSeconds == 172_800)
         #expect(configuration.limits.mediaQuotaBytes == 2_000_000_000 && configuration.logLevel == .debug)
-        #expect(configuration.callbackNetworks == ["10.0.0.0/8", "fd00::/8"])
+        #expect(configuration.callbackNetworks.map(\.description) == ["10.0.0.0/8", "fd00::/8"])
         #expect(configuration.preparer.download.resolveOverrides == ["a:1:127.0.0.1", "b:2:127.0.0.1"])
         #expect(configuration.tokens == ["an-old-token-for-tests"])
     }

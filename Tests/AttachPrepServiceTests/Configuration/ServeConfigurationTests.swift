@@ -64,7 +64,7 @@ struct ServeConfigurationTests {
                 "ATTACHPREP_ALLOW_CALLBACK_NETWORK": "10.0.0.0/8,fd00::/8", "ATTACHPREP_FSYNC": "always",
                 "ATTACHPREP_DRAIN": "5s", "ATTACHPREP_RETENTION": "2d", "ATTACHPREP_DEAD_RETENTION": "12h",
                 "ATTACHPREP_MEDIA_QUOTA": "2GB", "ATTACHPREP_MAX_QUEUE": "7", "ATTACHPREP_CONNECTIONS": "8",
-                "ATTACHPREP_CONNECTIONS_PER_ADDRESS": "2", "ATTACHPREP_LOOPBACK_METRICS": "true",
+                "ATTACHPREP_CONNECTIONS_PER_ADDRESS": "2", "ATTACHPREP_METRICS_NETWORK": "127.0.0.0/8",
                 "ATTACHPREP_REQUESTS_PER_SECOND": "0", "ATTACHPREP_LOG_FORMAT": "json",
                 "ATTACHPREP_LOG_LEVEL": "debug", "ATTACHPREP_CONCURRENCY": "4", "ATTACHPREP_PER_HOST": "5",
                 "ATTACHPREP_MEDIA_SLOTS": "3",
@@ -78,12 +78,13 @@ struct ServeConfigurationTests {
         #expect(configuration.stateFolder == "/data" && configuration.tokens == ["a", "b"])
         #expect(configuration.tokenFile == "/t" && configuration.webhookSecrets == ["whsec_a"])
         #expect(configuration.webhookSecretFile == "/w")
-        #expect(configuration.callbackNetworks == ["10.0.0.0/8", "fd00::/8"] && configuration.durability == .always)
+        #expect(configuration.callbackNetworks.map(\.description) == ["10.0.0.0/8", "fd00::/8"])
+        #expect(configuration.durability == .always)
         let limits = configuration.limits
         #expect(configuration.drainSeconds == 5 && limits.retentionSeconds == 172_800)
         #expect(limits.deadRetentionSeconds == 43_200 && limits.mediaQuotaBytes == 2_000_000_000)
         #expect(limits.queuedJobsMax == 7 && service.connectionsMax == 8 && service.requestsPerSecondMax == 0)
-        #expect(service.connectionsPerAddressMax == 2 && service.showsMetricsToLoopback)
+        #expect(service.connectionsPerAddressMax == 2 && service.metricsNetworks.map(\.description) == ["127.0.0.0/8"])
         #expect(configuration.logFormat == .json && configuration.logLevel == .debug)
         #expect(configuration.jobsPerHostMax == 5)
         #expect(preparer.requestsInFlight == 4 && preparer.mediaSlots == 3 && preparer.requiresSandbox)
@@ -157,7 +158,8 @@ struct ServeConfigurationTests {
         (.perHost, "0"),
         (.mediaSlots, "two"), (.requireSandbox, "perhaps"), (.caFile, "/nowhere/ca.pem"),
         (.proxy, "ftp://proxy"),
-        (.requestsPerSecond, "-1"), (.connections, "0"),
+        (.requestsPerSecond, "-1"), (.connections, "0"), (.metricsNetwork, "10.0.0.1/8"),
+        (.allowCallbackNetwork, "ten"),
     ])
     func `An invalid setting is reported by its flag or variable`(setting: Setting, text: String) throws {
         let typed = try #require(throws: AttachPrepError.self) { try read([setting: text]) }
@@ -171,13 +173,13 @@ struct ServeConfigurationTests {
         #expect(unknown == ["ATTACHPREP_PROT"])
     }
 
-    @Test func `Kubernetes' service variables are ignored`() throws {
-        let links = [
-            "ATTACHPREP_PORT": "tcp://10.0.0.1:80", "ATTACHPREP_SERVICE_HOST": "10.0.0.1",
-            "ATTACHPREP_PORT_80_TCP_ADDR": "10.0.0.1",
-        ]
-        let configuration = try read([:], links)
-        #expect(configuration.service.port == 8080 && configuration.unknownVariables.isEmpty)
+    @Test func `A port that Kubernetes sets for a service of that name is an error that says so`() throws {
+        let links = ["ATTACHPREP_PORT": "tcp://10.0.0.1:80", "ATTACHPREP_PORT_80_TCP_ADDR": "10.0.0.1"]
+        let error = try #require(throws: AttachPrepError.self) { try read([:], links) }
+        #expect(error.message.contains("ATTACHPREP_PORT is \"tcp://10.0.0.1:80\", which Kubernetes or Docker sets"))
+        #expect(error.message.contains("enableServiceLinks: false"))
+        let named = try read([.port: "9000"], links)
+        #expect(named.service.port == 9000 && named.unknownVariables.isEmpty)
     }
 
     @Test(

@@ -53,6 +53,23 @@ import Testing
             ])
     }
 
+    @Test func `Numbers are numbers in a JSON line, and digits in a text are a text`() throws {
+        let metadata: Logger.Metadata = [
+            "count": .stringConvertible(3), "milliseconds": .stringConvertible(1.5), "id": "0190",
+            "ratio": .stringConvertible(Double.nan), "nested": ["bytes": .stringConvertible(UInt64.max)],
+        ]
+        logger(.json).info("done", metadata: metadata)
+        logger(.text).info("done", metadata: metadata)
+        let lines = try text.split(separator: "\n")
+        #expect(
+            lines.first?.hasSuffix(
+                #""count":3,"id":"0190","milliseconds":1.5,"nested.bytes":18446744073709551615,"ratio":"nan"}"#) == true
+        )
+        #expect(
+            lines.last?.hasSuffix("count=3 id=0190 milliseconds=1.5 nested.bytes=18446744073709551615 ratio=nan")
+                == true)
+    }
+
     @Test(arguments: [
         "a\nb", "a\r\nb", "\u{1b}[2J", "\u{202e}abc", "\u{2028}", "\u{85}", "\0", "\t\"\\", "ü😀",
     ])

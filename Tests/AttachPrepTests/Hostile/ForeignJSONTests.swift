@@ -33,8 +33,8 @@ struct ForeignJSONTests {
         #expect(error?.code == .requestInvalid)
         #expect(
             error?.message
-                == "The request has the key \"source\" twice in one object; parsers differ on which one counts, so "
-                + "keep one.")
+                == "The request has the key \"source\" twice in one object at line 1, column 35; parsers differ on "
+                + "which one counts, so keep one.")
     }
 
     // MARK: Limits before a tree is built

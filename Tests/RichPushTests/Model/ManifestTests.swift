@@ -108,7 +108,8 @@ struct ErrorCodeTests {
     static let contract = [
         "request.invalid", "request.unauthorized", "request.not_found", "request.conflict", "request.too_large",
         "request.rate_limited", "source.invalid_url", "source.scheme_not_allowed", "source.address_blocked",
-        "source.not_found", "download.dns", "download.connect", "download.tls", "download.http_status",
+        "source.not_a_file", "source.not_found", "download.dns", "download.connect", "download.tls",
+        "download.http_status",
         "download.content_coding", "download.too_many_redirects", "download.timeout", "download.truncated",
         "download.too_large", "media.empty",
         "media.unrecognized", "media.unsupported", "media.corrupt", "media.encrypted", "media.too_many_pixels",

@@ -47,14 +47,9 @@ struct MachineOptionGroup: ParsableArguments {
     }
 }
 
-/// The state folder, which holds data that outlives a command.
+/// The data folder, which holds what outlives a command.
 struct StateOptionGroup: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Folder for queue and quarantine (ATTACHPREP_STATE; default: $XDG_STATE_HOME/attachprep or "
-                + "~/.local/state/attachprep).",
-            valueName: "dir"))
-    var state: String?
+    @Option(help: .of(.state)) var state: String?
 
     func validate() throws {
         if state?.isEmpty == true { throw ValidationError("--state is empty; give the path of a folder.") }

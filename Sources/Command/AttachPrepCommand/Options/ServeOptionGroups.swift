@@ -21,6 +21,11 @@ struct ConfigurationOptionGroup: SettingFlags {
     @Option(help: .of(.config)) var config: String?
     @Flag(help: "Print each setting with its value and where it comes from, without secrets, and exit.")
     var printConfig = false
+    @Flag(help: "Check the configuration, its files and addresses as a start would, and exit.")
+    var check = false
+
+    /// What the command does with the configuration.
+    var purpose: ServerRun.Purpose { printConfig ? .print : check ? .check : .serve }
 
     var values: [Setting: String?] { [.config: config] }
 }
@@ -32,20 +37,28 @@ struct ListeningOptionGroup: SettingFlags {
     var values: [Setting: String?] { [.host: host, .port: port] }
 }
 
-/// Public URL, tokens and limits of a service.
+/// Public URL and limits of a service.
 struct AccessOptionGroup: SettingFlags {
     @Option(name: .customLong("base-url"), help: .of(.baseURL)) var baseURL: String?
-    @Option(help: .of(.tokenFile)) var tokenFile: String?
     @Option(help: .of(.requestsPerSecond)) var requestsPerSecond: String?
     @Option(help: .of(.connections)) var connections: String?
     @Option(help: .of(.connectionsPerAddress)) var connectionsPerAddress: String?
-    @Flag(help: .of(.loopbackMetrics)) var loopbackMetrics = false
 
     var values: [Setting: String?] {
         [
-            .baseURL: baseURL, .tokenFile: tokenFile, .requestsPerSecond: requestsPerSecond, .connections: connections,
-            .connectionsPerAddress: connectionsPerAddress, .loopbackMetrics: FlagText.flag(loopbackMetrics),
+            .baseURL: baseURL, .requestsPerSecond: requestsPerSecond, .connections: connections,
+            .connectionsPerAddress: connectionsPerAddress,
         ]
+    }
+}
+
+/// Who may send requests, to a service or to a worker's metrics.
+struct TokenOptionGroup: SettingFlags {
+    @Option(help: .of(.tokenFile)) var tokenFile: String?
+    @Option(help: .of(.metricsNetwork)) var metricsNetwork: [String] = []
+
+    var values: [Setting: String?] {
+        [.tokenFile: tokenFile, .metricsNetwork: FlagText.joined(metricsNetwork)]
     }
 }
 

@@ -99,7 +99,7 @@ extension AttachmentRequest {
     }
 }
 
-public enum JobState: String, Codable, Sendable, Hashable, CaseIterable {
+public enum JobState: String, JSONChoice, Sendable, Hashable {
     /// Waiting for a worker, for `notBefore`, or for the next attempt.
     case queued
     /// A worker holds a lease on it.

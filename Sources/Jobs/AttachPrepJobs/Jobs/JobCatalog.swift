@@ -3,7 +3,7 @@ public import FoundationEssentials
 public import RichPush
 import SafeArithmetic
 
-/// Lists, counts and bulk operations on the jobs of a queue. Each driver passes the suite `JobCatalogConformance`.
+/// Lists, counts and bulk operations on the jobs of a queue. The suite `JobCatalogConformance` runs on each database.
 public protocol JobCatalog: Sendable {
     /// Returns jobs by creation time, latest first. Dead letters are the jobs in state `dead`.
     func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage

@@ -23,7 +23,7 @@ public final class JobFeed: Sendable {
 
     public init() {}
 
-    /// Sends changes to all listeners; called by a driver after the changes are committed.
+    /// Sends changes to all listeners; called by the store after the changes are committed.
     public func publish(_ changes: [Change]) {
         let listeners = state.withLock { Array($0.listeners.values) }
         for listener in listeners {

@@ -7,13 +7,13 @@ import SafeArithmetic
 /// A durable job queue: each job is leased to one worker at a time, with at-least-once execution and results stored
 /// once.
 ///
-/// Every call returns when its change is committed, with the durability that the driver was configured with, and throws
-/// `queue.unavailable` when it cannot be. Each driver passes the suite `JobQueueConformance`.
+/// Every call returns when its change is committed, with the durability that the store was configured with, and throws
+/// `queue.unavailable` when it cannot be. The suite `JobQueueConformance` runs on each database.
 public protocol JobQueue: Sendable {
     /// Adds jobs, all of them or none.
     ///
     /// - Returns: The jobs in the order of the submissions; the jobs of an earlier call with the same key and body.
-    /// - Throws: `queue.full` when they would exceed the driver's limit, `request.conflict` when the key was used with
+    /// - Throws: `queue.full` when they would exceed the store's limit, `request.conflict` when the key was used with
     ///   a different body.
     func enqueue(_ submissions: [JobSubmission], idempotency: IdempotencyKey?) async throws -> EnqueuedJobs
 

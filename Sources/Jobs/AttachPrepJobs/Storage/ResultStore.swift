@@ -28,11 +28,6 @@ public protocol ResultStore: Sendable {
     func mediaBytes() async throws -> Int
 }
 
-extension ResultStore {
-    /// 0 for drivers that do not count.
-    public func mediaBytes() async throws -> Int { 0 }
-}
-
 /// A result in the store.
 public struct StoredResult: Sendable {
     public var media: MediaID

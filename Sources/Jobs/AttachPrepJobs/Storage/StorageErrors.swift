@@ -23,7 +23,7 @@ package enum StorageErrors {
     }
 }
 
-/// The errors of callers' mistakes, which are the same in every driver.
+/// The errors of callers' mistakes.
 extension AttachPrepError {
     package static func queueFull(_ queued: Int, limit: Int) -> AttachPrepError {
         AttachPrepError(.queueFull, "The queue has \(queued) queued jobs, and its limit is \(limit); try again later.")
@@ -35,11 +35,25 @@ extension AttachPrepError {
     /// - Parameters:
     ///   - state: the job's state; nil when there is no such job.
     ///   - what: what is not possible in that state.
-    package static func stateConflict(_ id: JobID, _ state: String?, _ what: String) -> AttachPrepError {
+    package static func stateConflict(_ id: JobID, _ state: JobState?, _ what: String) -> AttachPrepError {
         guard let state else {
             return AttachPrepError(
                 .requestNotFound, "There is no job \(id); it never existed, or was removed after its retention.")
         }
-        return AttachPrepError(.requestConflict, "The job \(id) is \(state); it \(what).")
+        return AttachPrepError(.requestConflict, "The job \(id) \(state.predicate), so it \(what).")
+    }
+}
+
+extension JobState {
+    /// The state as the predicate of a sentence about a job.
+    fileprivate var predicate: String {
+        switch self {
+        case .queued: "is still queued"
+        case .running: "is running"
+        case .succeeded: "has succeeded"
+        case .failed: "has failed"
+        case .dead: "has ended after its last attempt failed"
+        case .cancelled: "was cancelled"
+        }
     }
 }

@@ -32,12 +32,6 @@ public protocol UploadStore: Sendable {
 extension UploadStore {
     /// Begins an upload of unknown length in a service without tokens.
     public func beginUpload() async throws -> UploadInProgress { try await beginUpload(bytes: 0, by: nil) }
-
-    /// For drivers that reserve nothing.
-    public func reserve(_ bytes: Int, for upload: UploadInProgress) async throws {}
-
-    /// For drivers that store uploads on one machine.
-    public func file(of upload: Upload) async throws -> String { upload.path }
 }
 
 /// An uploaded file.

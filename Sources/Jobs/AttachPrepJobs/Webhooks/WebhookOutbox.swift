@@ -1,5 +1,5 @@
 public import AttachPrep
-import AttachPrepModel
+public import AttachPrepModel
 public import FoundationEssentials
 package import RichPush
 import SafeArithmetic
@@ -34,7 +34,7 @@ public protocol WebhookOutbox: Sendable {
     func nextWebhookDue() async throws -> Date?
 }
 
-public enum WebhookState: String, Codable, Sendable, Hashable, CaseIterable {
+public enum WebhookState: String, JSONChoice, Sendable, Hashable {
     case pending
     case delivered
     /// Declined with 410 Gone, or all attempts failed.

@@ -75,7 +75,7 @@ public final class WebhookSecrets: Sendable {
     /// - Throws: `request.invalid` for an invalid secret or file.
     public init(literals: [String] = [], file: String? = nil, logger: Logger) throws(AttachPrepError) {
         let words = literals.flatMap { $0.split { $0 == "," || $0.isWhitespace } }.map(String.init)
-        let secrets = try Self.read(words, in: "ATTACHPREP_WEBHOOK_SECRETS")
+        let secrets = try Self.read(words, in: "the list")
         self.logger = logger
         let stamp = file.flatMap { FileStamp($0) }
         let fromFile = try file.map(Self.read(file:)) ?? []
@@ -105,7 +105,7 @@ public final class WebhookSecrets: Sendable {
         do {
             state.fromFile = try Self.read(file: file)
             state.isReported = false
-            logger.notice("webhook secrets reloaded", metadata: ["secrets": "\(state.fromFile.count)"])
+            logger.notice("webhook secrets reloaded", metadata: ["secrets": .stringConvertible(state.fromFile.count)])
         } catch {
             state.isReported = true
             logger.error("webhook secrets not reloaded; the old ones stay in use", metadata: ["error": "\(error)"])
@@ -116,14 +116,14 @@ public final class WebhookSecrets: Sendable {
         guard let entries = try? SmallFile.entries(of: file, bytesMax: fileBytesMax) else {
             throw AttachPrepError(
                 .requestInvalid,
-                "The file of webhook secrets cannot be read, or is larger than \(fileBytesMax.grouped) bytes; "
-                    + "correct --webhook-secret-file.")
+                "The file \(file) is missing, unreadable or larger than \(fileBytesMax.grouped) bytes; write one "
+                    + "secret a line.")
         }
         guard !entries.isEmpty else {
             throw AttachPrepError(
-                .requestInvalid, "The file of webhook secrets contains no secret; correct --webhook-secret-file.")
+                .requestInvalid, "The file \(file) contains no secret; write one a line.")
         }
-        return try read(entries.map { $0.filter { !$0.isWhitespace } }, in: "the file of webhook secrets")
+        return try read(entries.map { $0.filter { !$0.isWhitespace } }, in: file)
     }
 
     private static func read(_ texts: [String], in location: String) throws(AttachPrepError) -> [WebhookSecret] {

@@ -240,11 +240,11 @@ extension WebhookSender {
     private func log(_ webhook: Webhook, _ outcome: WebhookDeliveryResult) {
         var metadata: Logger.Metadata = [
             "job": "\(webhook.job)", "webhook": "\(webhook.id)", "host": "\(webhook.notice.host)",
-            "try": "\(webhook.attempts.adding(clamping: 1))",
+            "try": .stringConvertible(webhook.attempts.adding(clamping: 1)),
         ]
         switch outcome {
         case .delivered(let status):
-            metadata["status"] = "\(status)"
+            metadata["status"] = .stringConvertible(status)
             logger.info("webhook delivered", metadata: metadata)
         case .retry(let date, _, let error):
             metadata["next"] = "\(Timestamp.text(date))"

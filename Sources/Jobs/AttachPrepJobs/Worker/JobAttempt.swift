@@ -240,10 +240,11 @@ extension JobAttempt {
 
     private func log(_ manifest: Manifest) {
         var metadata: Logger.Metadata = [
-            "outcome": "\(manifest.outcome)", "ms": "\(Int(clamping: manifest.timings.total.rounded()))",
+            "outcome": "\(manifest.outcome)",
+            "milliseconds": .stringConvertible(Int(clamping: manifest.timings.total.rounded())),
         ]
-        metadata["source"] = manifest.source.bytes.map { "\($0)" }
-        metadata["bytes"] = manifest.attachment.map { "\($0.bytes)" }
+        metadata["sourceBytes"] = manifest.source.bytes.map { .stringConvertible($0) }
+        metadata["bytes"] = manifest.attachment.map { .stringConvertible($0.bytes) }
         metadata["code"] = manifest.error.map { "\($0.code.rawValue)" }
         metadata["reason"] = manifest.error.map { "\($0.message)" }
         logger.info(manifest.error == nil ? "prepared" : "rejected", metadata: metadata)

@@ -47,9 +47,10 @@ struct JobRun: Sendable {
         let waited = max(0, claimedAt.timeIntervalSince(job.dueAt))
         dependencies.metrics.claimed(waited)
         var metadata: Logger.Metadata = [
-            "attempt": "\(job.job.attempts)", "waited": "\(Int(clamping: waited * 1000)) ms",
+            "attempt": .stringConvertible(job.job.attempts),
+            "waitedMilliseconds": .stringConvertible(Int(clamping: waited * 1000)),
         ]
-        if job.losses > 0 { metadata["losses"] = "\(job.losses)" }
+        if job.losses > 0 { metadata["losses"] = .stringConvertible(job.losses) }
         logger.info("claimed", metadata: metadata)
         await conclude(JobAttempt(job, dependencies: dependencies, logger: logger, claimedAt: claimedAt).run())
     }
@@ -110,8 +111,9 @@ struct JobRun: Sendable {
 
     private func finish(_ ending: JobCompletion) async {
         let (state, error) = ending.summary
-        let ms = Int(clamping: Date.now.timeIntervalSince(claimedAt) * 1000)
-        logger.info("ended", metadata: ["state": "\(state.rawValue)", "ms": "\(ms)"])
+        let milliseconds = Int(clamping: Date.now.timeIntervalSince(claimedAt) * 1000)
+        logger.info(
+            "ended", metadata: ["state": "\(state.rawValue)", "milliseconds": .stringConvertible(milliseconds)])
         // Flush first, so that whoever sees the final state also sees the log lines.
         await flush()
         record(state, error)

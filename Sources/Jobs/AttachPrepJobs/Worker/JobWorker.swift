@@ -260,7 +260,7 @@ extension JobWorker {
         await waitUntilIdle { [self] in drainDeadline ?? .now }
         let leases = dependencies.activeLeases.leases
         guard !leases.isEmpty else { return }
-        dependencies.logger.notice("returning jobs to the queue", metadata: ["count": "\(leases.count)"])
+        dependencies.logger.notice("returning jobs to the queue", metadata: ["count": .stringConvertible(leases.count)])
         for lease in leases { dependencies.activeLeases.stop(lease, .returned) }
         let limit = ContinuousClock.now + Self.interruptionMax
         await returnToQueue(leases, until: limit)

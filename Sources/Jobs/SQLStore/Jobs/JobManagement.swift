@@ -54,7 +54,8 @@ extension SQLJobStore {
         let row = try connection.row(
             "SELECT state FROM job WHERE id = $1 UNION ALL SELECT state FROM finished_job WHERE id = $1",
             [.text(id.text)])
-        return .stateConflict(id, row?[0], what)
+        let state: String? = row?[0]
+        return .stateConflict(id, state.flatMap(JobState.init(rawValue:)), what)
     }
 }
 

@@ -35,6 +35,19 @@ public protocol UploadBytes: Sendable {
     func close() async
 }
 
+/// For stores whose process has no uploads: measurements, fuzzers and tests.
+package struct NoUploads: UploadBytes {
+    package init() {}
+
+    package func path(_ id: MediaID) -> String { "/nowhere/\(id)" }
+    package func begin(_ id: MediaID) -> String { path(id) }
+    package func store(_ id: MediaID, from path: String, bytes: Int, sha256: String) {}
+    package func discard(_ path: String) {}
+    package func fetch(_ upload: Upload) -> String { upload.path }
+    package func remove(_ ids: [String]) -> [RemovedFile] { [] }
+    package func sweepCopies(at date: Date) -> [RemovedFile] { [] }
+}
+
 extension UploadBytes {
     public func close() {}
 }

@@ -4,10 +4,17 @@ internal import SafeArithmetic
 package struct JSONParser {
     package let bytes: [UInt8]
     package var position = 0
+    /// Where the text's first value ends; nil while it was not parsed to its end.
+    package private(set) var valueEnd: Int?
     private var depth = 0
+    private let location: JSONErrorLocation
 
-    package init(_ bytes: [UInt8]) {
+    /// - Parameters:
+    ///   - subject: what messages call the text.
+    ///   - firstLine: the number of the text's first line in messages, for one that is part of another.
+    package init(_ bytes: [UInt8], subject: String = "The payload", firstLine: Int = 1) {
         self.bytes = bytes
+        location = JSONErrorLocation(bytes: bytes, subject: subject, firstLine: firstLine)
     }
 
     /// Parses the text, which must contain exactly one value.
@@ -18,6 +25,7 @@ package struct JSONParser {
             throw syntaxError("is empty", "send a JSON object")
         }
         let node = try value()
+        valueEnd = position
         skipWhitespace()
         guard position == bytes.count else {
             throw isComment ? comment() : syntaxError("has data after its end", "send exactly one value")
@@ -77,7 +85,7 @@ package struct JSONParser {
             let start = position
             let key = try self.key(after: members.isEmpty ? "{" : ",")
             guard keys.insert(key).inserted else {
-                throw JSONErrorLocation(bytes: bytes).error(
+                throw location.error(
                     "has the key \(PrintableText.quoted(key)) twice in one object", at: start,
                     "parsers differ on which one counts, so keep one")
             }
@@ -154,11 +162,11 @@ extension JSONParser {
     }
 
     func syntaxError(_ what: String, _ remedy: String) -> PayloadError {
-        JSONErrorLocation(bytes: bytes).error(what, at: position, remedy)
+        location.error(what, at: position, remedy)
     }
 
     func cutOff() -> PayloadError {
-        JSONErrorLocation(bytes: bytes).error("is truncated", at: bytes.count, "send all of it")
+        location.error("is truncated", at: bytes.count, "send all of it")
     }
 
     func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
@@ -262,14 +270,14 @@ extension JSONParser {
             }
         }
         guard next != nil else {
-            throw JSONErrorLocation(bytes: bytes).error(
+            throw location.error(
                 "has an unterminated string", at: start, "close it with a quote")
         }
         position += 1
         let content =
             isEscaped ? JSONStringToken(bytes, start..<position).content[...] : bytes[start + 1..<position - 1]
         guard content.count <= CombiningMarks.runMax || CombiningMarks.areBounded(in: content) else {
-            throw JSONErrorLocation(bytes: bytes).error(
+            throw location.error(
                 "has a string with more than \(CombiningMarks.runMax) combining marks on one character", at: start,
                 "remove them")
         }
@@ -331,14 +339,19 @@ extension UTF16 {
 /// Creates error messages with line and column of a JSON text.
 package struct JSONErrorLocation {
     package let bytes: [UInt8]
+    private let subject: String
+    private let firstLine: Int
 
-    package init(bytes: [UInt8]) { self.bytes = bytes }
+    package init(bytes: [UInt8], subject: String = "The payload", firstLine: Int = 1) {
+        (self.bytes, self.subject, self.firstLine) = (bytes, subject, firstLine)
+    }
 
     /// The error `payload.invalid` with the message "The payload `what` at line …, column …; `remedy`."
     package func error(_ what: String, at offset: Int, _ remedy: String) -> PayloadError {
         let (line, column) = position(of: offset)
         return PayloadError(
-            .payloadInvalid, "The payload \(what) at line \(line), column \(column); \(remedy).")
+            .payloadInvalid,
+            "\(subject) \(what) at line \(line + firstLine - 1), column \(column); \(remedy).")
     }
 
     /// Line and column, from 1. Columns count Unicode scalars; a tab counts as one.

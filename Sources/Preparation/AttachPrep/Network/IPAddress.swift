@@ -129,6 +129,6 @@ extension AttachPrepError {
     fileprivate static func invalidAddressBlock(_ text: String, _ reason: String) -> AttachPrepError {
         AttachPrepError(
             .requestInvalid,
-            "The network \"\(MessageText.excerpt(text, bytesMax: 64))\" \(reason); correct --allow-callback-network.")
+            "The network \"\(MessageText.excerpt(text, bytesMax: 64))\" \(reason).")
     }
 }

@@ -19,7 +19,10 @@ struct PipelineDependencies: Sendable {
         quarantine = Quarantine(stateFolder: configuration.stateFolder, logger: logger)
         downloader = try Downloader(
             policy: configuration.download, inFlightMax: configuration.requestsInFlight
-        ) { logger.error("download thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"]) }
+        ) {
+            logger.error(
+                "download thread abandoned: libcurl did not return", metadata: ["abandoned": .stringConvertible($0)])
+        }
         blocking = try BlockingThread()
         target = MonitoredTarget(
             try configuration.publish.target(configuration, blocking: blocking, logger: logger))

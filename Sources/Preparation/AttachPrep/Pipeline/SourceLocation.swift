@@ -84,7 +84,7 @@ final class LocalFile: Sendable {
     /// Opens a regular file.
     ///
     /// - Parameter shown: The name to show in messages; nil for the path.
-    /// - Throws: `source.not_found`; `source.invalid_url` for a folder or a device.
+    /// - Throws: `source.not_found`; `source.not_a_file` for a folder, a device or a pipe.
     init(path: String, shown: String? = nil) throws {
         // Without O_NONBLOCK, opening a named pipe would block until a writer opens it.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -96,7 +96,7 @@ final class LocalFile: Sendable {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw AttachPrepError(.sourceInvalidURL, "\(shown ?? path) is not a regular file; give a file or a URL.")
+            throw Self.notFile(shown ?? path, isFolder: status.st_mode & S_IFMT == S_IFDIR)
         }
         self.descriptor = descriptor
         bytes = Int(clamping: status.st_size)
@@ -105,6 +105,15 @@ final class LocalFile: Sendable {
 
     deinit {
         close(descriptor)
+    }
+
+    private static func notFile(_ name: String, isFolder: Bool) -> AttachPrepError {
+        AttachPrepError(
+            .sourceNotFile,
+            isFolder
+                ? "\(name) is a folder; name its files, or list them for attachprep batch: find FOLDER -type f | "
+                    + "attachprep batch -"
+                : "\(name) is a device or a pipe; give a file or a URL.")
     }
 
     /// Copies the file to `target` and returns its SHA-256. Blocks for as long as the copy takes.

@@ -16,10 +16,11 @@ struct S3Bucket: Sendable, Hashable {
         let region =
             settings.region ?? environment.value("AWS_REGION") ?? environment.value("AWS_DEFAULT_REGION")
             ?? profile["region"] ?? Self.standardRegion
-        guard Self.isRegion(region) else {
+        guard S3Settings.isRegion(region) else {
             throw AttachPrepError(
                 .requestInvalid,
-                "The S3 region must have only letters, digits and hyphens, as in eu-west-1; correct --s3-region.")
+                "The S3 region must have only letters, digits and hyphens, as in eu-west-1; correct AWS_REGION, "
+                    + "AWS_DEFAULT_REGION or the AWS profile.")
         }
         let endpoint = try S3Endpoint(
             settings.endpoint ?? AWSEndpoint.configured(for: "s3", environment, profile)
@@ -41,18 +42,6 @@ struct S3Bucket: Sendable, Hashable {
         let tail = pairs.map { "\($0)=\($1)" }.joined(separator: "&")
         let path = key.map { PercentEncoding.encoded($0, keeping: "/") } ?? ""
         return "\(base)/\(path)\(tail.isEmpty ? "" : "?\(tail)")"
-    }
-
-    /// Whether text is a valid region: 1 to 63 letters, digits and hyphens.
-    static func isRegion(_ text: String) -> Bool {
-        1...63 ~= text.utf8.count
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-                default: false
-                }
-            }
     }
 
     /// The default of the AWS tools, which most other endpoints accept too.
@@ -185,6 +174,18 @@ public struct S3Settings: Sendable {
         self.location = location
         self.environment = environment
         layout = .content
+    }
+
+    /// Whether text is a valid region: 1 to 63 letters, digits and hyphens.
+    package static func isRegion(_ text: String) -> Bool {
+        1...63 ~= text.utf8.count
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+                default: false
+                }
+            }
     }
 }
 

@@ -34,7 +34,8 @@ final class S3Client: Sendable {
                 resolveOverrides: policy.resolveOverrides),
             timeouts: Self.timeouts, trustsServers: true,
             onAbandonedLoop: {
-                logger.error("publish thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
+                logger.error(
+                    "publish thread abandoned: libcurl did not return", metadata: ["abandoned": .stringConvertible($0)])
             })
         credentialProvider = AWSCredentialProvider(
             profiles, CredentialClient(calls: calls, environment: settings.environment), logger: logger)
@@ -73,7 +74,7 @@ final class S3Client: Sendable {
                 let answer = try await traced(request, credentials, before: deadline)
                 return try read(answer)
             } catch {
-                logger.debug("S3", metadata: ["try": "\(tries)", "error": "\(error.error)"])
+                logger.debug("S3", metadata: ["try": .stringConvertible(tries), "error": "\(error.error)"])
                 if error.remedy == .renewal, !hasRenewed,
                     await credentialProvider.isRenewed(credentials, before: deadline)
                 {

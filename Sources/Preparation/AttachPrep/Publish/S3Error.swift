@@ -67,11 +67,11 @@ struct S3Error: Error, Sendable, Hashable {
         case "RequestTimeout", "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody", "OperationAborted",
             "SlowDown", "InternalError", "ServiceUnavailable":
             return .busy(response.status, host, detail)
-        default: return S3Error(status: response.status, name, host, detail)
+        default: return S3Error(status: response.status, response.code, name, host, detail)
         }
     }
 
-    private init(status: Int, _ name: String, _ host: String, _ detail: String) {
+    private init(status: Int, _ code: String?, _ name: String, _ host: String, _ detail: String) {
         switch status {
         case 401, 403:
             self.init(
@@ -87,7 +87,10 @@ struct S3Error: Error, Sendable, Hashable {
                     + "endpoint or region.", detail)
         default:
             self.init(
-                .publishDenied, "\(host) rejected the file (status \(status)); see the log for the reason.", detail)
+                .publishDenied,
+                "\(host) rejected the file (status \(status)"
+                    + (code.map { ", \(MessageText.excerpt($0, bytesMax: 80))" } ?? "")
+                    + "); check the bucket's policy and its endpoint.", detail)
         }
     }
 
@@ -180,7 +183,7 @@ struct S3ErrorResponse: Sendable, Hashable {
         code = XMLText.first("Code", in: answer.body)
         message = XMLText.first("Message", in: answer.body)
         region = (answer.head["x-amz-bucket-region"]?.string ?? XMLText.first("Region", in: answer.body))
-            .flatMap { S3Bucket.isRegion($0) ? $0 : nil }
+            .flatMap { S3Settings.isRegion($0) ? $0 : nil }
         clockAheadSeconds = answer.head["date"].flatMap(HTTPDate.date).map { now.timeIntervalSince($0) }
         retryAfter = answer.retryAfter
     }

@@ -48,7 +48,8 @@ public final class Quarantine: Sendable {
         logger.warning(
             "media process ended",
             metadata: [
-                "sha256": "\(entry.digest)", "strikes": "\(entry.strikes.count)", "ending": "\(strike.ending)",
+                "sha256": "\(entry.digest)", "strikes": .stringConvertible(entry.strikes.count),
+                "ending": "\(strike.ending)",
                 "source": "\(source)",
             ])
         return entry.isQuarantined ? Self.quarantinedError(entry) : error

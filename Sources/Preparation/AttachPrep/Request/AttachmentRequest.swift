@@ -1,4 +1,4 @@
-import AttachPrepModel
+public import AttachPrepModel
 import Crypto
 import FoundationEssentials
 public import RichPush
@@ -12,13 +12,13 @@ import SafeArithmetic
 /// ```
 public struct AttachmentRequest: Sendable, Hashable {
     /// How an attachable file over its limit is handled.
-    public enum Oversize: String, Codable, Sendable, Hashable, CaseIterable {
+    public enum Oversize: String, JSONChoice, Sendable, Hashable {
         case shrink
         case reject
     }
 
     /// How media that iOS does not attach is handled.
-    public enum Unsupported: String, Codable, Sendable, Hashable, CaseIterable {
+    public enum Unsupported: String, JSONChoice, Sendable, Hashable {
         case convert
         case reject
     }
@@ -85,7 +85,9 @@ public struct AttachmentRequest: Sendable, Hashable {
         if let id, !Self.isValid(id: id) {
             throw AttachPrepError(
                 .requestInvalid,
-                "The id \"\(id)\" is invalid; use a letter or digit, then at most 127 of A-Z a-z 0-9 . _ -")
+                "The id \"\(MessageText.excerpt(id))\" is invalid; use a letter or digit, then at most 127 of "
+                    + "A-Z a-z 0-9 . _ -"
+            )
         }
         guard budgetSeconds > 0, budgetSeconds <= Limits.budgetSecondsMax else {
             throw AttachPrepError(
@@ -134,8 +136,7 @@ extension AttachmentRequest: Codable {
     }
 
     public init(from decoder: any Decoder) throws {
-        try decoder.rejectUnknownKeys(
-            except: CodingKeys.allCases.map(\.rawValue) + JobOptions.CodingKeys.allCases.map(\.rawValue))
+        try decoder.rejectUnknownKeys(except: Self.keys, advice: Self.keyAdvice)
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = decoder.userInfo[.requestDefaults] as? AttachmentRequest ?? AttachmentRequest(source: "")
         source = try values.decode(String.self, forKey: .source)
@@ -146,7 +147,7 @@ extension AttachmentRequest: Codable {
         unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? unsupported
         attachmentTypes = try values.decodeIfPresent(AcceptedTypes.self, forKey: .attachmentTypes) ?? attachmentTypes
         budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
-        bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes) ?? bytesMax
+        bytesMax = try values.wholeNumber(forKey: .maxBytes) ?? bytesMax
         network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
         deviceBudgetSeconds =
             try values.decodeIfPresent(Double.self, forKey: .deviceBudget) ?? deviceBudgetSeconds
@@ -189,59 +190,33 @@ extension AttachmentRequest {
     ///
     /// - Throws: `request.invalid` for anything but a valid JSON object, or the error of an invalid option.
     public init(json: [UInt8], defaults: AttachmentRequest) throws {
+        try self.init(json: json, defaults: defaults, form: .whole(linesMediaType: nil))
+    }
+
+    /// - Parameter form: how the JSON was sent, for messages.
+    /// - Throws: As `init(json:defaults:)`.
+    package init(json: [UInt8], defaults: AttachmentRequest, form: JSONDiagnosis.Form) throws {
         let decoder = JSONDecoder()
         decoder.userInfo[.requestDefaults] = defaults
         do {
             self = try AttachPrepError.converting {
                 try ForeignJSON.decode(AttachmentRequest.self, from: json, with: decoder)
             }
-        } catch let error as AttachPrepError {
-            throw error
         } catch let error as DecodingError {
-            throw AttachPrepError(.requestInvalid, Self.sentence(error), detail: "\(error)")
+            throw JSONDiagnosis(of: "The request", form).error(error, in: json)
         }
     }
 
-    private static func sentence(_ error: DecodingError) -> String {
-        if let problem = ForeignJSON.problem(error) { return "The request \(problem)." }
-        let path = { (context: DecodingError.Context) in
-            context.codingPath.map(\.stringValue).joined(separator: ".")
-        }
-        return switch error {
-        case .keyNotFound(let key, _): "The request lacks the required key \"\(key.stringValue)\"."
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            "The request's \"\(path(context))\" has a value of the wrong type."
-        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
-            "The request's \"\(path(context))\" has an unknown value."
-        default: "The request is not a JSON object."
-        }
-    }
-}
+    /// The keys of a request's JSON.
+    static let keys = CodingKeys.allCases.map(\.rawValue) + JobOptions.CodingKeys.allCases.map(\.rawValue)
 
-/// Any key of a JSON object.
-private struct AnyKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-    }
-
-    init?(intValue: Int) {
-        nil
-    }
-}
-
-extension Decoder {
-    /// Throws `request.invalid` for a key that is not in the list: a misspelled option must not be ignored silently.
-    func rejectUnknownKeys(except known: [String]) throws {
-        let keys = try container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
-        guard let unknown = keys.sorted().first(where: { !known.contains($0) }) else { return }
-        throw AttachPrepError(
-            .requestInvalid,
-            "The request has an unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; known keys are "
-                + "\(known.joined(separator: ", ")).")
-    }
+    private static let keyAdvice = [
+        KeyAdvice(RequestOptions.keys, "it belongs in \"options\""),
+        KeyAdvice(
+            ["url", "uri", "src", "href", "image", "imageURL", "media", "mediaURL", "video", "videoURL", "file"],
+            "the source is the key \"source\""),
+        KeyAdvice(["callback", "webhook", "webhookURL", "hook"], "the webhook's URL is the key \"callbackURL\""),
+    ]
 }
 
 /// Where a request's result is stored, and a digest that tells whether an existing result matches the request.

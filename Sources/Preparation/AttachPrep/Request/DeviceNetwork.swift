@@ -1,5 +1,6 @@
 public import AttachPrepModel
 import RichPush
+import SafeArithmetic
 
 /// The network a phone is expected on: a profile, or a bit rate.
 public enum DeviceNetwork: Sendable, Hashable {
@@ -18,7 +19,8 @@ public enum DeviceNetwork: Sendable, Hashable {
         } else {
             throw AttachPrepError(
                 .requestInvalid,
-                "The network \"\(text)\" is unknown; give 3g, lte, wifi or kilobits per second from "
+                "The network \"\(MessageText.excerpt(text, bytesMax: 80))\" is unknown; give 3g, lte, wifi or "
+                    + "kilobits per second from "
                     + "\(Self.kilobitsRange.lowerBound) to \(Self.kilobitsRange.upperBound).")
         }
     }
@@ -54,7 +56,10 @@ extension DeviceNetwork: Codable {
         if let rate = try? value.decode(Int.self) {
             try self.init(text: "\(rate)")
         } else {
-            try self.init(text: value.decode(String.self))
+            guard let text = try? value.decode(String.self) else {
+                throw DecodingError.expected("3g, lte, wifi or kilobits per second", at: decoder.codingPath)
+            }
+            try self.init(text: text)
         }
     }
 

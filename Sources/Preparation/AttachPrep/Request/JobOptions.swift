@@ -1,9 +1,10 @@
-import AttachPrepModel
+public import AttachPrepModel
 public import FoundationEssentials
 import RichPush
+import SafeArithmetic
 
 /// The lane of a job in the queue.
-public enum JobPriority: String, Codable, Sendable, Hashable, CaseIterable {
+public enum JobPriority: String, JSONChoice, Sendable, Hashable {
     case high
     case normal
     case bulk
@@ -84,7 +85,8 @@ extension JobOptions {
         guard let date = Timestamp.date(text) else {
             throw AttachPrepError(
                 .requestInvalid,
-                "The request's \"\(key.rawValue)\" is not an RFC 3339 time; write it as 2026-11-21T20:51:02Z.")
+                "The request's \"\(key.rawValue)\" must be an RFC 3339 time with an offset, such as "
+                    + "2026-11-21T20:51:02Z, not \"\(MessageText.excerpt(text, bytesMax: 80))\".")
         }
         return date
     }

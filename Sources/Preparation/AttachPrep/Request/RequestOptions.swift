@@ -1,6 +1,7 @@
-import AttachPrepModel
+public import AttachPrepModel
 public import MediaEngine
 package import RichPush
+import SafeArithmetic
 
 /// Options for thumbnail, crop, animation and rotation.
 public struct RequestOptions: Sendable, Hashable {
@@ -49,13 +50,32 @@ extension RequestOptions: Codable {
         case crop, thumbnailTime, thumbnailHidden, thumbnailSize, thumbnailFit, animation, bakeRotation
     }
 
+    /// The keys of the options' JSON.
+    static let keys = CodingKeys.allCases.map(\.rawValue)
+
+    private static let keyAdvice = [
+        KeyAdvice(AttachmentRequest.keys, "it belongs beside \"options\", not in it"),
+        KeyAdvice(
+            ["width", "height", "size"], "the size of the thumbnail is \"thumbnailSize\": {\"width\": …, \"height\": …}"
+        ),
+    ]
+
     private struct Size: Codable {
         let width: Int
         let height: Int
+
+        init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
+
+        init(from decoder: any Decoder) throws {
+            try decoder.rejectUnknownKeys(except: ["width", "height"])
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            width = try values.wholeNumber(forKey: .width) ?? values.decode(Int.self, forKey: .width)
+            height = try values.wholeNumber(forKey: .height) ?? values.decode(Int.self, forKey: .height)
+        }
     }
 
     public init(from decoder: any Decoder) throws {
-        try decoder.rejectUnknownKeys(except: CodingKeys.allCases.map(\.rawValue))
+        try decoder.rejectUnknownKeys(except: Self.keys, advice: Self.keyAdvice)
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = (decoder.userInfo[.requestDefaults] as? AttachmentRequest)?.options ?? RequestOptions()
         crop = try values.decodeIfPresent(CropChoice.Coded.self, forKey: .crop)?.choice() ?? crop
@@ -82,7 +102,7 @@ extension RequestOptions: Codable {
 }
 
 /// The target of the attachment.
-public enum RequestedRendition: String, Codable, Sendable, Hashable, CaseIterable {
+public enum RequestedRendition: String, JSONChoice, Sendable, Hashable {
     /// As little change as the rules allow.
     case original
     /// What a notification can show and a phone can fetch in time, without metadata.
@@ -90,7 +110,7 @@ public enum RequestedRendition: String, Codable, Sendable, Hashable, CaseIterabl
 }
 
 /// The format that an animated image is converted to.
-public enum AnimationTarget: String, Codable, Sendable, Hashable, CaseIterable {
+public enum AnimationTarget: String, JSONChoice, Sendable, Hashable {
     /// One frame, as a still image.
     case still
     /// A GIF, which iOS animates in the notification.
@@ -114,10 +134,15 @@ extension ThumbnailTimeChoice: Codable {
             self = .at(number)
             return
         }
-        let text = try value.decode(String.self)
+        guard let text = try? value.decode(String.self) else {
+            throw DecodingError.expected("seconds, a frame number or \"auto\"", at: decoder.codingPath)
+        }
         guard text == "auto" else {
             throw AttachPrepError(
-                .optionsInvalidTime, "The thumbnail time \"\(text)\" is invalid; give a number or \"auto\".")
+                .optionsInvalidTime,
+                "The thumbnail time \"\(MessageText.excerpt(text, bytesMax: 80))\" is invalid; give a number or "
+                    + "\"auto\"."
+            )
         }
         self = .auto
     }
@@ -142,7 +167,9 @@ extension CropChoice {
         else {
             throw AttachPrepError(
                 .optionsInvalidClippingRect,
-                "The crop \"\(text)\" is invalid; give four numbers from 0 to 1, smart, or smart:16:9.")
+                "The crop \"\(MessageText.excerpt(text, bytesMax: 80))\" is invalid; give four numbers from 0 "
+                    + "to 1, smart, or smart:16:9."
+            )
         }
         self = .smart(sides.isEmpty ? .square : AspectRatio(width: sides[0], height: sides[1]))
     }
@@ -155,6 +182,10 @@ extension CropChoice {
         case text(String)
         case part(ClippingRect)
 
+        private enum Side: String, CodingKey, CaseIterable {
+            case x, y, width, height
+        }
+
         init(_ choice: CropChoice) {
             switch choice {
             case .part(let rect): self = .part(rect)
@@ -165,10 +196,16 @@ extension CropChoice {
 
         init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
-            self =
-                if let text = try? value.decode(String.self) { .text(text) } else {
-                    .part(try value.decode(ClippingRect.self))
-                }
+            if let text = try? value.decode(String.self) {
+                self = .text(text)
+                return
+            }
+            guard (try? decoder.container(keyedBy: Side.self)) != nil else {
+                throw DecodingError.expected(
+                    "smart, smart:16:9 or an object with x, y, width and height", at: decoder.codingPath)
+            }
+            try decoder.rejectUnknownKeys(except: Side.allCases.map(\.rawValue))
+            self = .part(try value.decode(ClippingRect.self))
         }
 
         func encode(to encoder: any Encoder) throws {

@@ -29,7 +29,7 @@ public final class AccessTokens: Sendable {
     /// - Parameter file: the path of a token file.
     /// - Throws: `request.invalid` for a token that is too short or too long, or a file that cannot be read.
     public init(_ tokens: [String] = [], file: String? = nil, logger: Logger) throws {
-        try Self.check(tokens, where: "A token of ATTACHPREP_TOKENS")
+        try Self.check(tokens)
         self.logger = logger
         let file = file.map(TokenFile.init(path:))
         let read = try file?.read()
@@ -47,7 +47,7 @@ public final class AccessTokens: Sendable {
     func replace(with others: AccessTokens) {
         let new = others.state.withLock { $0 }
         state.withLock { $0 = new }
-        logger.notice("tokens loaded", metadata: ["tokens": "\(new.all.count)"])
+        logger.notice("tokens loaded", metadata: ["tokens": .stringConvertible(new.all.count)])
     }
 
     /// Reloads the file; if it is invalid, the error is logged and the previous tokens stay valid.
@@ -59,7 +59,7 @@ public final class AccessTokens: Sendable {
                 state.ofFile = read.tokens.map(Self.digest)
                 state.stamp = read.stamp
             }
-            logger.notice("token file loaded", metadata: ["tokens": "\(read.tokens.count)"])
+            logger.notice("token file loaded", metadata: ["tokens": .stringConvertible(read.tokens.count)])
         } catch {
             state.withLock { $0.stamp = file.stamp }
             logger.error("invalid token file, previous tokens stay valid", metadata: ["error": "\(error)"])
@@ -121,11 +121,10 @@ package struct TokenFile: Sendable {
         guard let tokens = TokenFile.tokens(in: path) else {
             throw AttachPrepError(
                 .requestInvalid,
-                "The file of --token-file (ATTACHPREP_TOKEN_FILE) is unreadable or larger than "
-                    + "\(Limits.tokenFileBytesMax) bytes; write one token a line.",
-                detail: path)
+                "The file \(path) is missing, unreadable or larger than \(Limits.tokenFileBytesMax) bytes; write one "
+                    + "token a line.")
         }
-        try AccessTokens.check(tokens, where: "A line of --token-file (ATTACHPREP_TOKEN_FILE)")
+        try AccessTokens.check(tokens)
         return (tokens, stamp)
     }
 }
@@ -134,7 +133,7 @@ extension AccessTokens {
     /// Validates the format of tokens.
     ///
     /// - Throws: `request.invalid`; the message contains no token.
-    fileprivate static func check(_ tokens: [String], where origin: String) throws {
+    fileprivate static func check(_ tokens: [String]) throws {
         guard tokens.count <= Limits.tokensMax else {
             throw AttachPrepError(.requestInvalid, "\(tokens.count) tokens exceed the limit of \(Limits.tokensMax).")
         }
@@ -143,7 +142,7 @@ extension AccessTokens {
         for token in tokens where !sizes.contains(token.utf8.count) || !token.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) {
             throw AttachPrepError(
                 .requestInvalid,
-                "\(origin) is not \(sizes.lowerBound) to \(sizes.upperBound) visible ASCII characters; "
+                "A token is not \(sizes.lowerBound) to \(sizes.upperBound) visible ASCII characters; "
                     + "generate one with openssl rand -hex 32.")
         }
     }

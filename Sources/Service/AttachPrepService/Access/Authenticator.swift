@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepModel
 import HTTPTypes
 import Hummingbird
@@ -7,7 +8,8 @@ import RichPush
 struct Authenticator: Sendable {
     let tokens: AccessTokens
     let session: SessionCookie
-    private let trustsLoopback: Bool
+    /// Their clients need no token for metrics.
+    private let metricsNetworks: [AddressBlock]
     /// By caller.
     private let requests: RateLimiter
     /// By address, for requests with an invalid token.
@@ -16,7 +18,7 @@ struct Authenticator: Sendable {
     init(tokens: AccessTokens, settings: ServiceSettings) {
         self.tokens = tokens
         session = SessionCookie(baseURL: settings.baseURL, port: settings.port)
-        trustsLoopback = settings.showsMetricsToLoopback
+        metricsNetworks = settings.metricsNetworks
         requests = RateLimiter(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2)
         wrongTokens = RateLimiter(
             perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax)
@@ -34,10 +36,17 @@ struct Authenticator: Sendable {
     /// - Throws: A problem with status 401, 403 or 429.
     func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> String? {
         guard access != .anyone else { return nil }
-        guard tokens.isRequired else { return ServiceContext.local }
-        if let caller = try known(request) { return caller }
-        if access == .callersAndLoopback, trustsLoopback, Self.isLocal(request, context) { return ServiceContext.local }
-        throw unauthorizedProblem(context)
+        if access == .scrapers, isScraper(request, context) { return ServiceContext.local }
+        guard tokens.isRequired else {
+            guard access == .scrapers else { return ServiceContext.local }
+            throw Problem(
+                .requestUnauthorized,
+                "Without tokens, metrics are for clients on this machine; the operator can set tokens or allow a "
+                    + "network.",
+                status: 403)
+        }
+        guard let caller = try known(request) else { throw unauthorizedProblem(context) }
+        return caller
     }
 
     /// The caller identified by the request's token or session cookie; nil without a valid one.
@@ -84,15 +93,24 @@ struct Authenticator: Sendable {
         return String(parts[1].drop { $0 == " " })
     }
 
-    /// Whether a request came from this machine: loopback peer and `Host`, and no header that a proxy adds.
+    /// Whether a client may read metrics without a token: its address is in `--metrics-network`, or of this machine if
+    /// there are no tokens, and the request has no header that a proxy adds.
     ///
-    /// A proxy on this machine that adds none of these headers and sends a loopback `Host` (the default of nginx) is
-    /// indistinguishable from a local client, so metrics without a token are opt-in (`--loopback-metrics`).
-    private static func isLocal(_ request: Request, _ context: ServiceContext) -> Bool {
-        guard let peer = context.peer, LoopbackPolicy.isLoopback(peer), let authority = request.head.authority,
-            LoopbackPolicy.isLoopback(LoopbackPolicy.host(of: authority))
-        else { return false }
-        return !request.headers.contains { field in
+    /// A proxy that adds none of these headers (the default of nginx) is indistinguishable from a client at its
+    /// address, so a service with tokens trusts no address by itself. A client on this machine also needs a loopback
+    /// `Host`, since a web page in its browser can give a name to that address (DNS rebinding).
+    private func isScraper(_ request: Request, _ context: ServiceContext) -> Bool {
+        guard let peer = context.peer, !Self.isForwarded(request) else { return false }
+        let isLocal = LoopbackPolicy.isLoopback(peer)
+        let isAllowed =
+            isLocal && !tokens.isRequired
+            || IPAddress(peer).map { address in metricsNetworks.contains { $0.contains(address) } } ?? false
+        let host = request.head.authority.map(LoopbackPolicy.host(of:))
+        return isAllowed && (!isLocal || host.map(LoopbackPolicy.isLoopback) == true)
+    }
+
+    private static func isForwarded(_ request: Request) -> Bool {
+        request.headers.contains { field in
             let name = field.name.canonicalName
             return name.hasPrefix("x-forwarded") || ["forwarded", "via", "x-real-ip"].contains(name)
         }

@@ -30,8 +30,8 @@ enum LoopbackPolicy {
         guard !tokens.isRequired, !isLoopback(host) else { return }
         throw AttachPrepError(
             .requestInvalid,
-            "--host \(host) is not a loopback address, which is required without tokens; "
-                + "set tokens (ATTACHPREP_TOKENS or --token-file) or omit --host.")
+            "\(host) is not a loopback address, which is required without tokens; set tokens (ATTACHPREP_TOKENS or "
+                + "--token-file), or omit it.")
     }
 
     /// The host of a `Host` header, without its port; the whole header when something else follows the host.

@@ -41,8 +41,8 @@ extension SettingReader {
                 .requestInvalid, "Invalid value for \(name); give file: or postgres://user@host/database.")
         }
         return QueueDatabase(
-            address: try named(.queue) { try PostgresAddress(text) },
-            schema: try named(.queueSchema) {
+            address: try values.naming(.queue) { try PostgresAddress(text) },
+            schema: try values.naming(.queueSchema) {
                 try PostgresSchema(self.text(.queueSchema)?.value ?? QueueDatabase.defaultSchema)
             },
             seal: needsKeys ? try seal() : nil)
@@ -55,7 +55,7 @@ extension SettingReader {
                 "A queue in PostgreSQL requires \(Setting.queueKeyFile.flag), whose keys seal the secrets of jobs; "
                     + "make one with: echo \"k1:$(openssl rand -base64 32)\".")
         }
-        return try named(.queueKeyFile) {
+        return try values.naming(.queueKeyFile) {
             do {
                 return try SecretSeal(try SmallFile.text(of: path, bytesMax: Limits.tokenFileBytesMax))
             } catch let error as SmallFileError {
@@ -64,16 +64,6 @@ extension SettingReader {
                     error == .tooLarge
                         ? "The file exceeds \(Limits.tokenFileBytesMax) bytes." : "The file is not readable.")
             }
-        }
-    }
-
-    /// Adds the setting's flag or variable to the message of an error.
-    private func named<Value>(_ setting: Setting, _ work: () throws -> Value) throws -> Value {
-        do {
-            return try work()
-        } catch let error as AttachPrepError {
-            throw AttachPrepError(
-                .requestInvalid, "Invalid value for \(text(setting)?.name ?? setting.flag). \(error.message)")
         }
     }
 }

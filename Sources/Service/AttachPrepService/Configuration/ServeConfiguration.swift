@@ -37,7 +37,7 @@ public struct ServeConfiguration: Sendable {
     public var tokenFile: String?
     public var webhookSecrets: [String]
     public var webhookSecretFile: String?
-    public var callbackNetworks: [String]
+    public var callbackNetworks: [AddressBlock]
     public var durability: StoreDurability
     public var drainSeconds: Double
     public var limits: StoreLimits
@@ -58,10 +58,9 @@ public struct ServeConfiguration: Sendable {
     /// - Parameter flags: the values given on the command line.
     /// - Throws: `request.invalid`, with a message that names the invalid flag, variable, or the file's key and line.
     public init(flags: [Setting: String], environment: [String: String], role: Role = .serve) throws {
-        let variables = EnvironmentNames.withoutServiceLinks(environment)
-        let path = SettingValues(flags: flags, environment: variables, file: nil)[.config]?.text
+        let path = SettingValues(flags: flags, environment: environment, file: nil)[.config]?.text
         values = SettingValues(
-            flags: flags, environment: variables, file: try path.map { try ConfigurationFile($0) })
+            flags: flags, environment: environment, file: try path.map { try ConfigurationFile($0) })
         let reader = SettingReader(values)
         (self.flags, self.environment) = (flags, environment)
         self.role = role
@@ -77,7 +76,7 @@ public struct ServeConfiguration: Sendable {
         tokenFile = reader.text(.tokenFile)?.value
         webhookSecrets = reader.list(.webhookSecrets)
         webhookSecretFile = reader.text(.webhookSecretFile)?.value
-        callbackNetworks = reader.list(.allowCallbackNetwork)
+        callbackNetworks = try reader.networks(.allowCallbackNetwork)
         durability = try reader.choice(.fsync, StoreDurability.self) ?? .normal
         drainSeconds = try reader.seconds(.drain, 0...3_600) ?? Limits.drainSeconds
         limits = try Self.limits(reader)
@@ -141,11 +140,12 @@ public struct ServeConfiguration: Sendable {
         var settings = ServiceSettings()
         if role == .work { settings.port = ServiceSettings.workerPort }
         settings.host = reader.text(.host)?.value ?? settings.host
+        try EnvironmentNames.rejectServiceLink(reader)
         settings.port = try reader.whole(.port, 0...65_535) ?? settings.port
         settings.connectionsMax = try reader.whole(.connections, 1...1_000_000) ?? settings.connectionsMax
         settings.connectionsPerAddressMax =
             try reader.whole(.connectionsPerAddress, 0...1_000_000) ?? max(1, settings.connectionsMax / 4)
-        settings.showsMetricsToLoopback = try reader.isOn(.loopbackMetrics)
+        settings.metricsNetworks = try reader.networks(.metricsNetwork)
         let rate = try reader.whole(.requestsPerSecond, 0...1_000_000)
         settings.requestsPerSecondMax = rate.map(Double.init) ?? settings.requestsPerSecondMax
         settings.baseURL = try reader.address(.baseURL)
@@ -203,18 +203,25 @@ enum EnvironmentNames {
 
     static func unknown(in environment: [String: String]) -> [String] {
         let known = Set(Setting.allCases.map(\.variable)).union(others)
-        return withoutServiceLinks(environment).keys.filter { $0.hasPrefix(prefix) && !known.contains($0) }.sorted()
+        return environment.keys.filter { $0.hasPrefix(prefix) && !known.contains($0) && !isServiceLink($0) }.sorted()
     }
 
-    /// Removes the service links of Kubernetes: a service named attachprep adds `ATTACHPREP_PORT=tcp://10.0.0.1:80`
-    /// and similar variables to every container, which are not settings.
-    static func withoutServiceLinks(_ environment: [String: String]) -> [String: String] {
-        environment.filter { name, value in
-            let rest = name.dropFirst(prefix.count)
-            guard name.hasPrefix(prefix) else { return true }
-            if rest.hasPrefix("SERVICE_") || rest.hasPrefix("PORT_") { return false }
-            return !(rest == "PORT" && value.hasPrefix("tcp://"))
-        }
+    /// Whether a platform sets the variable for a service or link named attachprep, such as
+    /// `ATTACHPREP_PORT_80_TCP_ADDR`.
+    private static func isServiceLink(_ name: String) -> Bool {
+        let rest = name.dropFirst(prefix.count)
+        return rest.hasPrefix("SERVICE_") || rest.hasPrefix("PORT_")
+    }
+
+    /// - Throws: `request.invalid` when the port is a link of Kubernetes or Docker, `tcp://10.0.0.1:80`: the operator's
+    ///   own port would be silently lost.
+    static func rejectServiceLink(_ reader: SettingReader) throws {
+        guard let (text, name) = reader.text(.port), text.utf8.starts(with: "tcp://".utf8) else { return }
+        throw AttachPrepError(
+            .requestInvalid,
+            "\(name) is \"\(MessageText.excerpt(text))\", which Kubernetes or Docker sets for a service named "
+                + "attachprep; set enableServiceLinks: false in the pod, or \(Setting.port.variable) to the port "
+                + "to listen on.")
     }
 }
 

@@ -38,7 +38,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case maxQueue = "max-queue"
     case connections
     case connectionsPerAddress = "connections-per-address"
-    case loopbackMetrics = "loopback-metrics"
+    case metricsNetwork = "metrics-network"
     case requestsPerSecond = "requests-per-second"
     case logFormat = "log-format"
     case logLevel = "log-level"
@@ -73,7 +73,9 @@ public enum Setting: String, CaseIterable, Sendable {
     public var isFileKey: Bool { self != .config }
 
     /// Whether it has several values: a list in the configuration file, separated by commas elsewhere.
-    public var isList: Bool { [.tokens, .webhookSecrets, .allowCallbackNetwork, .resolve].contains(self) }
+    public var isList: Bool {
+        [.tokens, .webhookSecrets, .allowCallbackNetwork, .metricsNetwork, .resolve].contains(self)
+    }
 
     /// Whether SIGHUP applies a changed value; others need a restart.
     public var isReloaded: Bool {
@@ -123,7 +125,7 @@ extension Setting {
         case .maxQueue: "Maximum number of queued jobs; more are rejected."
         case .connections: "Maximum number of concurrent connections."
         case .connectionsPerAddress: "Maximum number of concurrent connections from one public address; 0 for no limit."
-        case .loopbackMetrics: "Serve /metrics to local clients without a token; unsafe behind a local proxy."
+        case .metricsNetwork: "Serve /metrics without a token to clients of this network (CIDR); repeatable."
         case .requestsPerSecond: "Maximum number of requests per second for each token; 0 for no limit."
         case .logFormat: "Log format: text or json."
         case .logLevel: "Log level: debug, info, notice, warning or error."
@@ -157,14 +159,14 @@ extension Setting {
         case .tokens, .webhookSecrets: "list"
         case .config, .tokenFile, .webhookSecretFile, .caFile, .queueKeyFile:
             "file"
-        case .allowCallbackNetwork: "cidr"
+        case .allowCallbackNetwork, .metricsNetwork: "cidr"
         case .fsync: "normal|always"
         case .drain, .retention, .deadRetention, .unknownFileRetention: "time"
         case .mediaQuota: "bytes"
         case .logFormat: "text|json"
         case .logLevel: "level"
         case .resolve: "host:port:address"
-        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly, .loopbackMetrics:
+        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly:
             nil
         }
     }

@@ -62,6 +62,15 @@ struct SettingReader {
     }
 }
 
+extension SettingReader {
+    /// Networks in CIDR notation.
+    ///
+    /// - Throws: `request.invalid`, with a message that names the setting.
+    func networks(_ setting: Setting) throws -> [AddressBlock] {
+        try list(setting).map { text in try values.naming(setting) { try AddressBlock(text) } }
+    }
+}
+
 /// Parses durations and sizes.
 package enum Quantity {
     /// Seconds from `500ms`, `20s`, `10m`, `12h`, `7d`, or a number without unit; nil if malformed.
@@ -105,7 +114,9 @@ extension SettingReader {
         }
         guard case .bucket(var settings) = target else { return target }
         settings.endpoint = try address(.s3Endpoint)
-        settings.region = self.text(.s3Region)?.value
+        settings.region = try value(.s3Region, "give letters, digits and hyphens, as in eu-west-1.") { text in
+            S3Settings.isRegion(text) ? text : nil
+        }
         settings.usesPathStyle = try isOn(.s3PathStyle) ? true : nil
         settings.cacheControl = self.text(.s3CacheControl)?.value
         settings.layout = try choice(.s3Layout, ResultLayout.self) ?? settings.layout

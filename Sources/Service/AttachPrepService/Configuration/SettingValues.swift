@@ -1,3 +1,6 @@
+import AttachPrepModel
+import RichPush
+
 /// Where a setting's value comes from.
 enum SettingSource: Sendable, Hashable {
     case flag
@@ -43,6 +46,16 @@ struct SettingValues: Sendable {
         case .flag, nil: setting.flag
         case .variable: setting.variable
         case .file(let path, let line): "\(setting.key) (\(path):\(line))"
+        }
+    }
+
+    /// Adds the name of where a setting's value came from to the message of an error.
+    func naming<Value>(_ setting: Setting, _ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as AttachPrepError {
+            throw AttachPrepError(
+                .requestInvalid, "Invalid value for \(name(of: setting)). \(error.message)", detail: error.detail)
         }
     }
 }

@@ -13,8 +13,8 @@ struct Endpoint: Sendable {
         case anyone
         /// Callers with a token or session.
         case callers
-        /// Callers with a token or session, and with `--loopback-metrics` clients on this machine.
-        case callersAndLoopback
+        /// Callers with a token or session, and clients of `--metrics-network`; without tokens clients on this machine.
+        case scrapers
     }
 
     /// A route for GET also answers HEAD.
@@ -173,8 +173,9 @@ struct RequestLogMiddleware: RouterMiddleware {
         context.logger.debug(
             "answered",
             metadata: [
-                "method": "\(request.method)", "path": "\(request.uri.path)", "status": "\(response.status.code)",
-                "milliseconds": "\(milliseconds)",
+                "method": "\(request.method)", "path": "\(request.uri.path)",
+                "status": .stringConvertible(response.status.code),
+                "milliseconds": .stringConvertible(milliseconds),
             ])
         return response
     }

@@ -31,7 +31,7 @@ final class HealthRoutes: Sendable {
             Endpoint(method: .get, path: "/healthz", access: .anyone, query: nil, respond: health),
             Endpoint(method: .get, path: "/readyz", access: .anyone, query: nil, respond: ready),
             Endpoint(
-                method: .get, path: "/metrics", access: .callersAndLoopback, produces: nil, query: nil,
+                method: .get, path: "/metrics", access: .scrapers, produces: nil, query: nil,
                 respond: metrics),
         ]
     }
@@ -71,8 +71,7 @@ public struct ReadinessReport: Codable, Sendable, Hashable {
     }
 }
 
-/// The HTTP front end of a worker: `/healthz`, `/readyz` and `/metrics`. Metrics on an address that is not loopback, or
-/// of a worker with tokens, need a token.
+/// The HTTP front end of a worker: `/healthz`, `/readyz` and `/metrics`, with the access of a service.
 struct ProbeService: HTTPFrontend {
     let boundPort = BoundPort()
     private let health: HealthRoutes
@@ -93,20 +92,8 @@ struct ProbeService: HTTPFrontend {
     }
 
     func run() async throws {
-        let isPublic = !tokens.isRequired && !LoopbackPolicy.isLoopback(settings.host)
-        let endpoints = health.endpoints.map { endpoint in
-            guard isPublic, endpoint.access != .anyone else { return endpoint }
-            var endpoint = endpoint
-            endpoint.respond = { _, _ in
-                throw Problem(
-                    .requestUnauthorized,
-                    "Metrics on a public address need a token, and this worker has none; its operator must set "
-                        + "ATTACHPREP_TOKENS, or a token file.", status: 403)
-            }
-            return endpoint
-        }
         let front = HTTPApplication(
-            endpoints: endpoints,
+            endpoints: health.endpoints,
             authenticator: Authenticator(tokens: tokens, settings: settings),
             settings: settings, port: boundPort, logger: logger, metrics: metrics, enforcesLoopback: false)
         defer { boundPort.end() }

@@ -52,7 +52,7 @@ struct JobRoutes: Sendable {
 
     @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let job = try await job(context)
-        guard let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds, request.method != .head else {
+        guard let seconds = try PreferHeader(request).waitSeconds, request.method != .head else {
             return try JSONResponse.response(job.located(at: baseURL))
         }
         let ended = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds)))
@@ -157,11 +157,9 @@ struct ErrorCodes: Decodable {
 
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
-        if let one = try? value.decode(ErrorCode.self) {
-            all = [one]
-        } else {
-            all = Set(try value.decode([ErrorCode].self))
-        }
+        // A string is one code, known or not; anything else is decoded, or rejected, as a list.
+        let isOne = (try? value.decode(String.self)) != nil
+        all = isOne ? [try value.decode(ErrorCode.self)] : Set(try value.decode([ErrorCode].self))
     }
 }
 

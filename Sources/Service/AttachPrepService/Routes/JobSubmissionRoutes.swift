@@ -22,6 +22,13 @@ struct JobSubmissionRoutes: Sendable {
         let format = try SubmissionFormat(request)
         let body = try BoundedRequestBody(request, context, max: format.bytesMax)
         let keyHeader = try IdempotencyKeyHeader(request)
+        let waitSeconds = try PreferHeader(request).waitSeconds
+        guard waitSeconds == nil || format == .one else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Prefer: wait is for one request as application/json; submit the batch without it, then wait for each "
+                    + "job by GET /v1/jobs/{id}, or for its webhook.")
+        }
         let bytes = try await body.all()
         let key = keyHeader.map {
             IdempotencyKey(caller: context.caller, key: $0.text, bodyDigest: SHA256.hash(data: bytes).hexadecimal)
@@ -29,13 +36,15 @@ struct JobSubmissionRoutes: Sendable {
         switch format {
         case .one:
             var submission = try await validator.submission(
-                for: try AttachmentRequest(json: bytes, defaults: AttachmentRequest(source: "")), by: context.token)
+                for: try AttachmentRequest(
+                    json: bytes, defaults: AttachmentRequest(source: ""),
+                    form: .whole(linesMediaType: SubmissionFormat.linesMediaType)), by: context.token)
             submission.origin.idempotencyKey = keyHeader?.text
             let kept = try await store.enqueue([submission], idempotency: key)
             guard let job = kept.jobs.first else {
                 throw AttachPrepError(.internal, "The service failed.", detail: "enqueue returned no job")
             }
-            return try await answer(job, isRepeated: kept.areRepeated, to: request)
+            return try await answer(job, isRepeated: kept.areRepeated, waitSeconds)
         case .lines:
             let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: keyHeader?.text)
             let valid = try await JSONLinesBatch(bytes).submissions(validator, by: context.token)
@@ -55,11 +64,11 @@ struct JobSubmissionRoutes: Sendable {
     }
 
     /// Responds with the manifest if the caller waits (`Prefer: wait`) and the job ends in time, else with the job.
-    private func answer(_ job: Job, isRepeated: Bool, to request: Request) async throws -> Response {
+    private func answer(_ job: Job, isRepeated: Bool, _ waitSeconds: Int?) async throws -> Response {
         var fields = Self.fields(isRepeated: isRepeated)
         fields[.location] = "/v1/jobs/\(job.id)"
         var job = job
-        if let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds {
+        if let seconds = waitSeconds {
             fields[.preferenceApplied] = "wait=\(seconds)"
             job = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds)))
             if let manifest = job.located(at: baseURL).result, job.state.isFinished {
@@ -87,10 +96,8 @@ enum SubmissionFormat {
         case "application/json": self = .one
         case Self.linesMediaType, "application/jsonl": self = .lines
         default:
-            throw Problem(
-                .requestInvalid,
-                "The body must be application/json with one request, or application/x-ndjson with one request a line.",
-                status: 415)
+            throw BoundedRequestBody.wrongType(
+                type, "application/json with one request, or application/x-ndjson with one request a line")
         }
     }
 
@@ -160,7 +167,7 @@ struct JSONLinesBatch {
             // Thousands of lines must not block a thread of the cooperative pool.
             if line.number.isMultiple(of: Self.linesAtOnce) { await Task.yield() }
             do {
-                submissions.append(try await submission(line.bytes, validator, by: caller))
+                submissions.append(try await submission(line, validator, by: caller))
             } catch let error as AttachPrepError {
                 errors.append(Problem.Line(line: line.number, code: error.code, detail: error.message))
             }
@@ -172,12 +179,13 @@ struct JSONLinesBatch {
     private static let linesAtOnce = 50
 
     private func submission(
-        _ bytes: ArraySlice<UInt8>, _ validator: SubmissionValidator, by caller: String?
+        _ line: (number: Int, bytes: ArraySlice<UInt8>), _ validator: SubmissionValidator, by caller: String?
     ) async throws -> JobSubmission {
-        guard bytes.count <= Limits.requestBytesMax else {
+        guard line.bytes.count <= Limits.requestBytesMax else {
             throw AttachPrepError(.requestTooLarge, "The line exceeds \(Limits.requestBytesMax) bytes.")
         }
-        let request = try AttachmentRequest(json: Array(bytes), defaults: AttachmentRequest(source: ""))
+        let request = try AttachmentRequest(
+            json: Array(line.bytes), defaults: AttachmentRequest(source: ""), form: .line(line.number))
         return try await validator.submission(for: request, by: caller)
     }
 

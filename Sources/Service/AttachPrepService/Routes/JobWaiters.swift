@@ -1,6 +1,8 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import HTTPTypes
+import Hummingbird
 package import RichPush
 import SafeArithmetic
 import Synchronization
@@ -94,22 +96,36 @@ final class JobWaiters: Sendable {
 
 /// The `Prefer` header (RFC 7240): `wait=10` or `wait="10"`.
 struct PreferHeader {
-    /// Whole seconds; nil without a valid `wait` preference.
+    /// Whole seconds; nil without a `wait` preference.
     let waitSeconds: Int?
 
-    init(_ fields: [String]) {
+    /// - Throws: `request.invalid` for a `wait` that is not whole seconds: a caller that is not waited for would take
+    ///   the response for a timeout.
+    init(_ request: Request) throws { try self.init(request.headers[values: .prefer]) }
+
+    init(_ fields: [String]) throws {
         // Several fields form one list; the first occurrence of a preference counts.
         let list = Self.split(fields.joined(separator: ",")[...], at: ",").compactMap {
             Self.split($0, at: ";").first.flatMap(Self.pair)
         }
-        waitSeconds = list.first { $0.name == "wait" }.flatMap { seconds(in: $0.value) }
+        guard let wait = list.first(where: { $0.name == "wait" }) else {
+            waitSeconds = nil
+            return
+        }
+        guard let seconds = seconds(in: wait.value) else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The wait of the Prefer header must be whole seconds without a unit, such as wait=20, not "
+                    + "\"\(MessageText.excerpt(wait.value, bytesMax: 80))\".")
+        }
+        waitSeconds = seconds
     }
 
-    /// `token [ "=" word ]`, with spaces around each part.
+    /// `token [ "=" word ]`, with spaces around each part; an empty value without or with an invalid word.
     private static func pair(_ text: Substring) -> (name: String, value: String)? {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let name = parts.first?.trimmingSpaces.lowercased(), !name.isEmpty, parts.count == 2 else { return nil }
-        return unquoted(parts[1].trimmingSpaces).map { (name, $0) }
+        guard let name = parts.first?.trimmingSpaces.lowercased(), !name.isEmpty else { return nil }
+        return (name, parts.count == 2 ? unquoted(parts[1].trimmingSpaces) ?? "" : "")
     }
 
     /// The value of a token or quoted string, without quotes and backslashes (RFC 9110, 5.6.4).

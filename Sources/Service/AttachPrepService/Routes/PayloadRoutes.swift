@@ -27,7 +27,7 @@ struct PayloadRoutes: Sendable {
         let bytesMax = format == .one ? Limits.payloadInputBytesMax : Limits.payloadBatchBytesMax
         let body = try BoundedRequestBody(request, context, max: bytesMax)
         let bytes = try await body.all()
-        let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds.map(Double.init)
+        let seconds = try PreferHeader(request).waitSeconds.map(Double.init)
         let shared = SharedPreparations()
         switch format {
         case .one:
@@ -101,10 +101,12 @@ struct PayloadSubmission {
     init(_ bytes: [UInt8]) throws {
         let body = try AttachPrepError.converting { try PayloadDocument(bytes) }
         if let unknown = body.value.members?.map(\.key).first(where: { !Self.keys.contains($0) }) {
+            let meant = Suggestion.nearest(to: unknown, of: Self.keys).map { "did you mean \"\($0)\"?" }
             throw AttachPrepError(
                 .requestInvalid,
-                "Unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\" in the body; allowed: "
-                    + "\(Self.keys.joined(separator: ", ")). The APNs payload belongs in \"payload\".")
+                "The body has the unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; "
+                    + (meant ?? "known keys are \(Self.keys.joined(separator: ", ")).")
+                    + " The APNs payload belongs in \"payload\".")
         }
         let payload = PayloadPath([.key("payload")])
         guard body.value["payload"]?.members != nil, let text = try? body.bytes(at: payload) else {
@@ -150,7 +152,8 @@ struct PayloadSubmission {
             count >= 1
         else {
             throw AttachPrepError(
-                .requestInvalid, "\"recipients\" must be a whole number of devices, at least 1.")
+                .requestInvalid,
+                "\"recipients\" must be a whole number of devices, at least 1, not \(Self.shown(value)).")
         }
         return count
     }
@@ -159,7 +162,8 @@ struct PayloadSubmission {
         switch body["neutral"] {
         case nil, .null: return true
         case .bool(let isWanted): return isWanted
-        default: throw AttachPrepError(.requestInvalid, "\"neutral\" must be true or false.")
+        case let value?:
+            throw AttachPrepError(.requestInvalid, "\"neutral\" must be true or false, not \(Self.shown(value)).")
         }
     }
 
@@ -167,15 +171,29 @@ struct PayloadSubmission {
         guard let text = try text(key, in: body) else { return nil }
         guard let date = Timestamp.date(text) else {
             throw AttachPrepError(
-                .requestInvalid, "\"\(key)\" must be an RFC 3339 time such as 2026-11-22T20:51:02Z.")
+                .requestInvalid,
+                "\"\(key)\" must be an RFC 3339 time with an offset, such as 2026-11-22T20:51:02Z, not "
+                    + "\"\(MessageText.excerpt(text, bytesMax: 80))\".")
         }
         return date
+    }
+
+    /// The value for messages.
+    private static func shown(_ value: PayloadValue) -> String {
+        switch value {
+        case .string(let text): "\"\(MessageText.excerpt(text, bytesMax: 80))\""
+        case .number(let text): MessageText.excerpt(text, bytesMax: 80)
+        case .bool(let flag): "\(flag)"
+        case .null: "null"
+        case .array: "an array"
+        case .object: "an object"
+        }
     }
 
     private static func text(_ key: String, in body: PayloadValue) throws -> String? {
         guard let value = body[key], value != .null else { return nil }
         guard let text = value.string else {
-            throw AttachPrepError(.requestInvalid, "\"\(key)\" must be a string.")
+            throw AttachPrepError(.requestInvalid, "\"\(key)\" must be a string, not \(Self.shown(value)).")
         }
         return text
     }

@@ -101,6 +101,7 @@ extension ErrorCode {
         case .sourceInvalidURL: "Invalid source URL"
         case .sourceSchemeNotAllowed: "Source URL scheme not allowed"
         case .sourceAddressBlocked: "Source address not allowed"
+        case .sourceNotFile: "Source is not a file"
         case .sourceNotFound: "Source not found"
         case .downloadDNS: "Host name of the source not resolved"
         case .downloadConnect: "Connection to the source failed"

@@ -3,6 +3,7 @@ import AttachPrepModel
 import FoundationEssentials
 import Hummingbird
 package import RichPush
+import SafeArithmetic
 
 struct QueryParameters {
     private let pairs: [(name: String, value: String?)]
@@ -41,8 +42,7 @@ struct QueryParameters {
         return Set(
             try choices.map { word in
                 guard let known = Word(rawValue: String(word)) else {
-                    let all = Word.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw AttachPrepError(.requestInvalid, "The query parameter \"\(name)\" must be one of \(all).")
+                    throw Self.unknown(name, String(word), Word.self)
                 }
                 return known
             })
@@ -55,11 +55,19 @@ struct QueryParameters {
         _ name: String, _ type: Word.Type
     ) throws -> Word? where Word.RawValue == String {
         guard let text = try value(name) else { return nil }
-        guard let word = Word(rawValue: text) else {
-            let all = Word.allCases.map(\.rawValue).joined(separator: ", ")
-            throw AttachPrepError(.requestInvalid, "The query parameter \"\(name)\" must be one of \(all).")
-        }
+        guard let word = Word(rawValue: text) else { throw Self.unknown(name, text, Word.self) }
         return word
+    }
+
+    private static func unknown<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ text: String, _: Word.Type
+    ) -> AttachPrepError {
+        let all = Word.allCases.map(\.rawValue)
+        let meant = Suggestion.nearest(to: text, of: all).map { "; did you mean \"\($0)\"?" } ?? "."
+        return AttachPrepError(
+            .requestInvalid,
+            "The query parameter \"\(name)\" must be one of \(all.joined(separator: ", ")), not "
+                + "\"\(MessageText.excerpt(text, bytesMax: 80))\"\(meant)")
     }
 
     /// The time in a parameter; nil if it is missing.

@@ -91,14 +91,14 @@ enum ReceiptBody {
     init(_ bytes: [UInt8]) throws {
         let isList = bytes.first { ![9, 10, 13, 32].contains($0) } == UInt8(ascii: "[")
         guard isList else {
-            self = .one(Self.reading { try ForeignJSON.decode(PushReceiptReport.self, from: bytes) })
+            self = .one(Self.reading(of: bytes) { try ForeignJSON.decode(PushReceiptReport.self, from: bytes) })
             return
         }
         let reports: [Report]
         do {
             reports = try ForeignJSON.decode([Element].self, from: bytes).map(\.report)
         } catch {
-            throw Self.rejection(error)
+            throw Self.rejection(error, of: bytes)
         }
         guard !reports.isEmpty else { throw AttachPrepError(.requestInvalid, "The list of receipts is empty.") }
         guard reports.count <= Limits.receiptsMax else {
@@ -128,15 +128,20 @@ enum ReceiptBody {
         }
     }
 
-    private static func reading(_ read: () throws -> PushReceiptReport) -> Report {
+    /// - Parameter bytes: the text that is read, for a better message; nil for an element of a list, since each would
+    ///   parse the whole list again.
+    private static func reading(of bytes: [UInt8]? = nil, _ read: () throws -> PushReceiptReport) -> Report {
         do {
             return .success(try read())
         } catch {
-            return .failure(rejection(error))
+            return .failure(rejection(error, of: bytes))
         }
     }
 
-    private static func rejection(_ error: any Error) -> AttachPrepError {
+    private static func rejection(_ error: any Error, of bytes: [UInt8]?) -> AttachPrepError {
+        if let bytes, let error = error as? DecodingError {
+            return JSONDiagnosis(of: "The JSON").error(error, in: bytes)
+        }
         let problem = ForeignJSON.problem(error) ?? "is not a valid receipt; see /openapi.json"
         return AttachPrepError(.requestInvalid, "The JSON \(problem).", detail: "\(error)")
     }

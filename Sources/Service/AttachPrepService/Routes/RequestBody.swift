@@ -47,8 +47,16 @@ struct BoundedRequestBody {
     /// - Throws: A problem with status 415 for a body of another type.
     func requireJSON() throws {
         guard mediaType == JSONResponse.mediaType else {
-            throw Problem(.requestInvalid, "The body must be JSON, with Content-Type: application/json.", status: 415)
+            throw Self.wrongType(mediaType, "JSON, with Content-Type: application/json")
         }
+    }
+
+    /// The problem for a body of another type, with the likely cause.
+    static func wrongType(_ mediaType: String?, _ expected: String) -> Problem {
+        let sent = mediaType.map { "not \"\(MessageText.excerpt($0, bytesMax: 80))\"" } ?? "not without a Content-Type"
+        let isForm = mediaType == "application/x-www-form-urlencoded"
+        let cause = isForm ? " curl sends that type unless it gets -H 'Content-Type: application/json'." : ""
+        return Problem(.requestInvalid, "The body must be \(expected), \(sent).\(cause)", status: 415)
     }
 
     /// The body as a stream of buffers; sends `100 Continue` if the client waits for it.
@@ -85,34 +93,20 @@ enum JSONBody {
         try body.requireJSON()
         let bytes = try await body.all()
         do {
-            let keys = try ForeignJSON.decode(ObjectKeys.self, from: bytes).keys
-            if let unknown = keys.sorted().first(where: { !Body.keys.contains($0) }) {
-                throw AttachPrepError(
-                    .requestInvalid,
-                    "Unknown key \"\(MessageText.excerpt(unknown, bytesMax: 80))\" in the body; "
-                        + "allowed: \(Body.keys.sorted().joined(separator: ", ")).")
-            }
-            return try ForeignJSON.decode(Body.self, from: bytes)
+            return try ForeignJSON.decode(CheckedBody<Body>.self, from: bytes).body
         } catch let error as DecodingError {
-            let problem = ForeignJSON.problem(error) ?? "is not the expected JSON object; see /openapi.json"
-            throw AttachPrepError(.requestInvalid, "The body \(problem).", detail: "\(error)")
+            throw JSONDiagnosis(of: "The body").error(error, in: bytes)
         }
     }
+}
 
-    private struct ObjectKeys: Decodable {
-        let keys: [String]
+/// A body whose keys were all known.
+private struct CheckedBody<Body: JSONRequest>: Decodable {
+    let body: Body
 
-        private struct Key: CodingKey {
-            let stringValue: String
-            var intValue: Int? { nil }
-
-            init(stringValue: String) { self.stringValue = stringValue }
-            init?(intValue: Int) { nil }
-        }
-
-        init(from decoder: any Decoder) throws {
-            keys = try decoder.container(keyedBy: Key.self).allKeys.map(\.stringValue)
-        }
+    init(from decoder: any Decoder) throws {
+        try decoder.rejectUnknownKeys(of: "The body", except: Body.keys.sorted())
+        body = try Body(from: decoder)
     }
 }
 

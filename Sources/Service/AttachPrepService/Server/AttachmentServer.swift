@@ -96,8 +96,9 @@ public struct AttachmentServer: Service {
 
     private func facts(_ url: String) -> Logger.Metadata {
         var facts: Logger.Metadata = [
-            "url": "\(url)", "concurrency": "\(configuration.works ? configuration.preparer.requestsInFlight : 0)",
-            "mediaSlots": "\(configuration.preparer.mediaSlots)",
+            "url": "\(url)",
+            "concurrency": .stringConvertible(configuration.works ? configuration.preparer.requestsInFlight : 0),
+            "mediaSlots": .stringConvertible(configuration.preparer.mediaSlots),
         ]
         if let queue = configuration.queue {
             facts["queue"] = "\(queue)"
@@ -113,7 +114,7 @@ public struct AttachmentServer: Service {
     private func drainWhenAsked() async {
         try? await gracefulShutdown()
         guard !Task.isCancelled else { return }
-        logger.notice("draining", metadata: ["seconds": "\(configuration.drainSeconds)"])
+        logger.notice("draining", metadata: ["milliseconds": .stringConvertible(configuration.drainSeconds * 1000)])
         let limit = Duration.seconds(configuration.drainSeconds)
         async let work: Void = leave(within: limit)
         async let calls: Void = dependencies.sender.drain(within: limit)
@@ -161,6 +162,7 @@ enum OpenFileLimit {
             return
         }
         logger.warning(
-            "cannot raise the limit of open files", metadata: ["limit": "\(before)", "code": "\(errno)"])
+            "cannot raise the limit of open files",
+            metadata: ["limit": .stringConvertible(before), "errno": .stringConvertible(errno)])
     }
 }

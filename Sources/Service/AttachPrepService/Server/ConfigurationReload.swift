@@ -42,9 +42,8 @@ final class ConfigurationReload: Sendable {
 
     /// - Throws: `request.invalid` for invalid tokens or secrets; nothing is applied then.
     private func apply(_ next: ServeConfiguration, _ state: inout State) throws {
-        let tokens = try AccessTokens(next.tokens, file: next.tokenFile, logger: logger)
-        let secrets = try WebhookSecrets(
-            literals: next.webhookSecrets, file: next.webhookSecretFile, logger: logger)
+        let tokens = try next.accessTokens(logger)
+        let secrets = try next.signingSecrets(logger)
         let texts = Self.texts(next)
         let changed = Setting.allCases.filter { texts[$0] != state.texts[$0] }
         var kept = Set(changed.filter { !$0.isReloaded || next.belongsToStreams($0) })

@@ -145,10 +145,10 @@ enum BindErrors {
         }
         let remedy =
             switch error.errnoCode {
-            case EADDRINUSE: "the port is in use by another process; choose another --port"
-            case EACCES: "ports below 1024 require CAP_NET_BIND_SERVICE; choose another --port"
+            case EADDRINUSE: "the port is in use by another process; choose another port"
+            case EACCES: "ports below 1024 require CAP_NET_BIND_SERVICE; choose another port"
             case EADDRNOTAVAIL: "--host is not an address of this machine"
-            default: "see the log"
+            default: unsafe String(cString: strerror(error.errnoCode))
             }
         // `internal`, not `request.invalid`: the cause is the state of the machine and may go away.
         return AttachPrepError(

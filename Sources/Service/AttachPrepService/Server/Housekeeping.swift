@@ -42,9 +42,11 @@ final class Housekeeping: Sendable {
                 logger.info(
                     "swept",
                     metadata: [
-                        "jobs": "\(report.jobs)", "results": "\(report.results)", "uploads": "\(report.uploads)",
-                        "receipts": "\(report.receipts)",
-                        "files": "\(report.files)", "bytes": "\(report.bytes)", "left": "\(report.mediaBytes)",
+                        "jobs": .stringConvertible(report.jobs), "results": .stringConvertible(report.results),
+                        "uploads": .stringConvertible(report.uploads),
+                        "receipts": .stringConvertible(report.receipts),
+                        "files": .stringConvertible(report.files), "bytes": .stringConvertible(report.bytes),
+                        "leftBytes": .stringConvertible(report.mediaBytes),
                     ])
             }
             if report.unknownFiles > 0 {
@@ -53,12 +55,12 @@ final class Housekeeping: Sendable {
                     media files without an entry in the job database are removed after one day; if the database was \
                     replaced or emptied, stop the service and restore its backup
                     """,
-                    metadata: ["files": "\(report.unknownFiles)"])
+                    metadata: ["files": .stringConvertible(report.unknownFiles)])
             }
             if report.isOverQuota {
                 logger.warning(
                     "media quota exceeded: no remaining file can be removed yet",
-                    metadata: ["bytes": "\(report.mediaBytes)"])
+                    metadata: ["bytes": .stringConvertible(report.mediaBytes)])
             }
         } catch is CancellationError {
             // The service is stopping; the next start sweeps.

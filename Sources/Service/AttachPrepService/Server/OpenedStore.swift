@@ -43,7 +43,10 @@ extension ServeConfiguration {
                 if error.message != reason {
                     logger.warning(
                         "the database is not reachable yet, retrying",
-                        metadata: ["queue": "\(queue.address)", "reason": "\(error.message)"])
+                        metadata: [
+                            "queue": "\(queue.address)", "reason": "\(error.message)",
+                            "detail": "\(error.detail ?? "none")",
+                        ])
                 }
                 reason = error.message
                 try await ContinuousClock().sleep(for: .seconds(Limits.queueConnectPauseSeconds))

@@ -64,10 +64,10 @@ struct ServerDependencies: Sendable {
     ) async throws {
         let (feed, registry) = (JobFeed(), PrometheusRegistry(descriptions: MetricDescription.service))
         temporaryFolder = temporary
-        tokens = try AccessTokens(configuration.tokens, file: configuration.tokenFile, logger: logger)
+        tokens = try configuration.accessTokens(logger)
         self.registry = registry
-        secrets = try WebhookSecrets(
-            literals: configuration.webhookSecrets, file: configuration.webhookSecretFile, logger: logger)
+        secrets = try configuration.signingSecrets(logger)
+        try configuration.checkListening(tokens)
         let opened = try await configuration.openStore(feed, logger)
         store = opened.store
         let receiptService = ReceiptService(
@@ -91,7 +91,7 @@ struct ServerDependencies: Sendable {
                 opened.workers, worker: worker, settings: configuration.workerSettings,
                 mediaSlots: configuration.preparer.mediaSlots, logger: logger)
         }
-        calls = try Self.calls(configuration, logger)
+        calls = try configuration.webhookClient(logger)
         sender = WebhookSender(
             outbox: opened.store, secrets: secrets, calls: calls, feed: feed,
             metrics: WebhookMetrics(factory: registry), tracer: tracing?.tracer, logger: logger)
@@ -126,16 +126,6 @@ struct ServerDependencies: Sendable {
             configuration, service, health, serviceStatus, opened.store, feed: feed, receiptService: receiptService,
             tokens: tokens, metrics: HTTPMetrics(factory: registry), tracer: tracing?.tracer, drain: drain,
             logger: logger)
-    }
-
-    /// The client of webhooks.
-    private static func calls(_ configuration: ServeConfiguration, _ logger: Logger) throws -> HTTPClient {
-        try HTTPClient(
-            policy: configuration.callbackPolicy,
-            networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) },
-            onAbandonedLoop: { [logger] in
-                logger.error("webhook thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
-            })
     }
 
     private static func front(
@@ -208,6 +198,17 @@ extension ServeConfiguration {
         settings.hostLimit = jobsPerHostMax
         settings.baseURL = service.baseURL
         return settings
+    }
+
+    /// The client of webhooks.
+    func webhookClient(_ logger: Logger) throws -> HTTPClient {
+        try HTTPClient(
+            policy: callbackPolicy, networks: callbackNetworks,
+            onAbandonedLoop: { count in
+                logger.error(
+                    "webhook thread abandoned: libcurl did not return",
+                    metadata: ["abandoned": .stringConvertible(count)])
+            })
     }
 
     /// The download policy, but with http allowed: receivers in private networks often have no certificate.

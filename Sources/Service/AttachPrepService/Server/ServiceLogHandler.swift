@@ -7,6 +7,9 @@ internal import SafeArithmetic
 internal import Synchronization
 
 /// Writes the service's log to standard error, one line per event, as text or JSON.
+///
+/// In JSON, metadata that is given as a number (`.stringConvertible(3)`) is a number. Durations are milliseconds, in
+/// keys that end with that word.
 struct ServiceLogHandler: LogHandler {
     /// The level of this handler if it was set, else the level of the process.
     var logLevel: Logger.Level {
@@ -85,6 +88,19 @@ public final class ProcessLogLevel: Sendable {
 }
 
 struct LogLine {
+    /// A value of a line.
+    private enum Value {
+        case text(String)
+        /// As JSON writes it.
+        case number(String)
+
+        var text: String {
+            switch self {
+            case .text(let text), .number(let text): text
+            }
+        }
+    }
+
     let date: Date
     let level: Logger.Level
     let message: String
@@ -99,27 +115,32 @@ struct LogLine {
     }
 
     private var plain: String {
-        let values = flattened.map { " \(Self.bare($0.key))=\(Self.quoted($0.value))" }.joined()
+        let values = flattened.map { " \(Self.bare($0.key))=\(Self.quoted($0.value.text))" }.joined()
         return "\(Timestamp.text(date)) \(level.rawValue) \(Self.safe(Self.bounded(message)))\(values)\n"
     }
 
     /// Metadata keys equal to `time`, `level` or `message` get an underscore appended, so that keys are unique.
     private var json: String {
-        var fields = [("time", Timestamp.text(date)), ("level", level.rawValue), ("message", Self.bounded(message))]
-        let own = Set(fields.map(\.0))
+        var fields: [(key: String, value: Value)] = [
+            ("time", .text(Timestamp.text(date))), ("level", .text(level.rawValue)),
+            ("message", .text(Self.bounded(message))),
+        ]
+        let own = Set(fields.map(\.key))
         fields += flattened.map { (own.contains($0.key) ? "\($0.key)_" : $0.key, $0.value) }
-        return "{\(fields.map { "\(Self.jsonText($0.0)):\(Self.jsonText($0.1))" }.joined(separator: ","))}\n"
+        return "{\(fields.map { "\(Self.jsonText($0.key)):\(Self.json($0.value))" }.joined(separator: ","))}\n"
     }
 
     /// Sorted by key; nested values get the key `outer.inner`, list elements `key.index`.
-    private var flattened: [(key: String, value: String)] {
+    private var flattened: [(key: String, value: Value)] {
         metadata.flatMap { Self.flatten($0.key, $0.value) }.sorted { $0.key < $1.key }
     }
 
-    private static func flatten(_ key: String, _ value: Logger.MetadataValue) -> [(key: String, value: String)] {
+    private static func flatten(_ key: String, _ value: Logger.MetadataValue) -> [(key: String, value: Value)] {
         switch value {
-        case .string(let text): [(key, Self.bounded(text))]
-        case .stringConvertible(let value): [(key, Self.bounded(value.description))]
+        case .string(let text): [(key, .text(Self.bounded(text)))]
+        case .stringConvertible(let value as any BinaryInteger): [(key, .number("\(value)"))]
+        case .stringConvertible(let value as Double) where value.isFinite: [(key, .number("\(value)"))]
+        case .stringConvertible(let value): [(key, .text(Self.bounded(value.description)))]
         case .dictionary(let inner): inner.flatMap { flatten("\(key).\($0.key)", $0.value) }
         case .array(let inner): inner.enumerated().flatMap { flatten("\(key).\($0.offset)", $0.element) }
         }
@@ -153,6 +174,13 @@ struct LogLine {
     }
 
     // MARK: JSON
+
+    private static func json(_ value: Value) -> String {
+        switch value {
+        case .text(let text): jsonText(text)
+        case .number(let text): text
+        }
+    }
 
     private static func jsonText(_ text: String) -> String {
         guard !isPlain(text) else { return "\"\(text)\"" }

@@ -29,7 +29,7 @@ struct WebIdentityRole: Sendable, Hashable {
         let region =
             environment.value("AWS_REGION") ?? environment.value("AWS_DEFAULT_REGION") ?? profile["region"]
             ?? S3Bucket.standardRegion
-        guard S3Bucket.isRegion(region) else { throw Self.invalid("AWS_REGION is not a region", "correct it") }
+        guard S3Settings.isRegion(region) else { throw Self.invalid("AWS_REGION is not a region", "correct it") }
         let url =
             AWSEndpoint.configured(for: "sts", environment, profile) ?? AWSEndpoint.amazon("sts", region)
         guard let address = try? WebAddress(url.contains("://") ? url : "https://\(url)") else {
