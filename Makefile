@@ -214,9 +214,10 @@ deb: deps-packages release-build ## Build dist/attachprep_VERSION_ARCH.deb and c
 dist: deps-packages release-build ## Build tarballs of programs and source, SBOM and checksums in dist [BINARIES=FOLDER]
 	tools/packages/build-dist $(package_options)
 
-# The former version is the same programs in a package with a lower number, unless FORMER names a package.
+# The former version is the same programs in a package with a lower number, unless FORMER=DEB names a package.
 FORMER ?=
-test-packages: deb ## Install, upgrade and purge the package in a fresh Debian 12 (root) [FORMER=DEB]
+test-packages: deb ## Validate chart and manifests; install, upgrade and purge the package in a fresh Debian 12 (root)
+	tools/helm/check
 	PATH="$$(dirname "$$(tools/hadolint/install)"):$$PATH" tools/packages/check
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && former='$(FORMER)' \
 	    && { [ -n "$$former" ] || former=$$(tools/packages/build-deb $(package_options) --output "$$folder" \

@@ -40,6 +40,8 @@ def versions():
     expect(debian == version, f"debian/changelog has {debian}, ProductVersion.swift {version}")
     headings = re.findall(r"(?m)^## (\S+)", read("CHANGELOG.md"))
     expect(version in headings, f"CHANGELOG.md has no section ## {version}")
+    chart = re.findall(r"(?m)^(?:version|appVersion): (\S+)$", read("deploy/helm/attachprep/Chart.yaml"))
+    expect(chart == [version, version], f"Chart.yaml has the versions {chart}, ProductVersion.swift {version}")
     expect(f"attachprep_{version}_" in read("docs/operations/packages.md"),
            f"docs/operations/packages.md does not show the package of {version}")
 
