@@ -11,7 +11,7 @@ enum FlagRules {
         "Sources/Preparation/AttachPrep/Network/HostResolver.swift",
         "Sources/Preparation/AttachPrep/Network/IPAddress.swift",
         "Sources/Preparation/AttachPrep/Publish/PublishTarget.swift",
-        "Sources/Preparation/AttachPrep/Publish/S3Bucket.swift",
+        "Sources/Preparation/AttachPrep/Publish/AWS/S3Bucket.swift",
         "Sources/Jobs/SQLiteDatabase/DatabaseCheck.swift",
         "Sources/Jobs/SQLiteDatabase/SQLiteStore.swift",
         "Sources/Jobs/AttachPrepJobs/Storage/DataFolder.swift",

@@ -63,6 +63,28 @@ enum Modules {
     /// Modules that stand on a later folder, with what they import from it.
     static let folderExceptions: [String: Set<String>] = ["AttachPrepModel": ["RichPush"]]
 
+    /// The pairs of folders that still point both ways.
+    static let folderCircles: Set<String> = [
+        "AttachPrepCommand <-> AttachPrepCommand/Options",
+        "AttachPrepCommand <-> AttachPrepCommand/Terminal",
+        "AttachPrepCommand/Options <-> AttachPrepCommand/Terminal",
+        "AttachPrepJobs/Jobs <-> AttachPrepJobs/Storage",
+        "AttachPrepJobs/Jobs <-> AttachPrepJobs/Webhooks",
+        "AttachPrepJobs/Webhooks <-> AttachPrepJobs/Worker",
+        "AttachPrepService <-> AttachPrepService/Access",
+        "AttachPrepService <-> AttachPrepService/Routes",
+        "AttachPrepService <-> AttachPrepService/Server",
+        "AttachPrepService/Access <-> AttachPrepService/Routes",
+        "AttachPrepService/Configuration <-> AttachPrepService/Server",
+        "AttachPrepService/Connection <-> AttachPrepService/Routes",
+        "AttachPrepService/Metrics <-> AttachPrepService/Routes",
+        "AttachPrepService/Routes <-> AttachPrepService/Server",
+        "RichPush <-> RichPush/Payload",
+        "SQLStore/Jobs <-> SQLStore/Store",
+        "SQLStore/Jobs <-> SQLStore/Webhooks",
+        "SQLStore/Results <-> SQLStore/Store",
+    ]
+
     /// The modules of the C libraries and the targets that declare them: module maps, no Swift.
     static let cModules: Set<String> = [
         "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CDeflate", "CCurl",

@@ -141,6 +141,16 @@ import Testing
         #expect(ImportRules.folders(files).map(\.path) == ["Sources/Other/C/C.swift", "Sources/Core/A/A.swift"])
     }
 
+    @Test func `Two folders that use each other`() {
+        let files = [
+            TextFile("Sources/Group/M/A/One.swift", "struct One { let other: Two }\n"),
+            TextFile("Sources/Group/M/B/Two.swift", "struct Two {}\nfunc make() { _ = One.self }\n"),
+            TextFile("Sources/Group/M/C/Three.swift", "// One and Two\nprivate struct Four { let one: One }\n"),
+            TextFile("Sources/Group/N/B/Five.swift", "struct Five { let one: One }\n"),
+        ]
+        #expect(FolderRules.circles(files).keys.sorted() == ["M/A <-> M/B"])
+    }
+
     @Test func `Dependencies against the arrows`() {
         let good = "targets: [\n    module(\"MediaLibraries\", [\"CMedia\"]),\n    room(\"RichPush\"),\n]\n"
         #expect(ImportRules.manifest(TextFile("Package.swift", good)).isEmpty)

@@ -113,13 +113,8 @@ enum MediaRendering {
     }
 }
 
-/// Converts an attachment that is not a still image, with the converter for its kind.
-struct AttachmentConversion {
-    let request: RenderRequest
-    let source: CInt
-    let output: OutputFile
-    let clock: WorkClock
-
+extension AttachmentConversion {
+    /// Converts with the converter for the attachment's kind.
     func run() throws -> RenderedMedia {
         switch request.attachment {
         case .animation(let rendition): try AnimationConversion(self, rendition).run()

@@ -51,19 +51,6 @@ struct SourceFile: Sendable {
     }
 }
 
-/// A descriptor that is closed when this object is released.
-final class OwnedDescriptor: Sendable {
-    let descriptor: CInt
-
-    init(descriptor: CInt) {
-        self.descriptor = descriptor
-    }
-
-    deinit {
-        close(descriptor)
-    }
-}
-
 /// How large a source of a known format may be, and the error when it is larger. Pure.
 struct SourceSizeLimit: Sendable, Hashable {
     let bytesMax: Int

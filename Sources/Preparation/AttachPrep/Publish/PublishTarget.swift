@@ -4,6 +4,7 @@ import Glibc
 public import Logging
 import RichPush
 import Synchronization
+import Tracing
 
 /// A result that is ready to be published.
 struct FinishedResult: Sendable {
@@ -92,23 +93,26 @@ public enum PublishDestination: Sendable {
     /// - Throws: The error with which publishing would fail: `publish.…`, or `request.invalid` for invalid settings.
     public func probe(logger: Logger) async throws {
         let target = try target(
-            PreparerConfiguration(output: PreparerConfiguration.scratchFolder), blocking: BlockingThread(),
-            logger: logger)
+            output: FileManager.default.temporaryDirectory.path, baseURL: nil, policy: DownloadPolicy(), tracer: nil,
+            blocking: BlockingThread(), logger: logger)
         let result: Result<Void, any Error>
         do { result = .success(try await target.probe()) } catch { result = .failure(error) }
         await target.shutdown()
         try result.get()
     }
 
+    /// - Parameters:
+    ///   - output: The folder with the results.
+    ///   - baseURL: The URL at which results are served; nil if they are not.
     func target(
-        _ configuration: PreparerConfiguration, blocking: BlockingThread, logger: Logger
+        output: String, baseURL: String?, policy: DownloadPolicy, tracer: (any Tracer)?, blocking: BlockingThread,
+        logger: Logger
     ) throws -> any PublishTarget {
         switch self {
-        case .folder: FolderTarget(output: configuration.output, baseURL: configuration.baseURL, blocking: blocking)
+        case .folder: FolderTarget(output: output, baseURL: baseURL, blocking: blocking)
         case .bucket(let settings):
             try S3Target(
-                settings, baseURL: configuration.baseURL, policy: configuration.download, blocking: blocking,
-                tracer: configuration.tracer, logger: logger)
+                settings, baseURL: baseURL, policy: policy, blocking: blocking, tracer: tracer, logger: logger)
         }
     }
 }
