@@ -184,6 +184,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
             switch output {
             case .thumbnail: media.thumbnail = picture
             case .crop: media.crop = picture
+            case .target(let key): media.targets[key] = picture
             case .attachment:
                 let types: [AttachmentType] = [.jpeg, .gif, .mpeg4, .mpeg4Audio]
                 let index = request.attachment.map { rendition in

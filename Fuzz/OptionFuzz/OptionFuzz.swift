@@ -39,6 +39,11 @@ import RichPush
             request.headers[header.name] = header.value
             checkHeader(header)
         }
+        if let targets = try? RequestTargets(text: text) { request.targets = targets }
+        if let profiles = try? TargetTable.profiles([text]) {
+            Invariant.hold(profiles.allSatisfy { $0.bytesAim <= $0.bytesMax }, "an aim is within its limit")
+            try? request.targets.resolve(profiles: profiles)
+        }
         if (try? request.validate()) != nil { plan(request) }
         _ = try? ProxyServer(text)
         if let overrides = try? ResolveOverrides([text]) {

@@ -61,6 +61,7 @@ final class FakeEngine: MediaEngine {
             switch output {
             case .thumbnail: rendered.thumbnail = image
             case .crop: rendered.crop = image
+            case .target(let key): rendered.targets[key] = image
             case .attachment where rule?.lacksAttachment == true: break
             case .attachment: rendered.attachment = attachment(request, bytes: text.count)
             }

@@ -30,6 +30,15 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
         let time: Double?
     }
 
+    struct Rendition: Decodable, Sendable, Equatable {
+        let file: String
+        let url: String?
+        let type: String
+        let bytes: Int
+        let sha256: String
+        let width, height: Int
+    }
+
     struct Rect: Decodable, Sendable, Equatable {
         let X, Y, Width, Height: Double
     }
@@ -77,6 +86,7 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
     let source: Source
     let attachment: File?
     let thumbnail, crop: Image?
+    let renditions: [String: Rendition]?
     let options: Options?
     let deviceFetch: [String: Double]?
     let timings: [String: Double]

@@ -89,6 +89,7 @@ struct ManifestText {
         rows += manifest.reasons.map { ("why", $0) }
         if let thumbnail = manifest.thumbnail { rows.append(("thumbnail", Self.text(thumbnail))) }
         if let crop = manifest.crop { rows.append(("crop", Self.text(crop))) }
+        rows += (manifest.renditions ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, Self.text($0.value)) }
         rows += manifest.warnings.map { ("warning", "\($0.code.rawValue): \($0.message)") }
         if let fetch = manifest.deviceFetch {
             let times = NetworkProfile.allCases.compactMap { profile in
@@ -118,6 +119,10 @@ struct ManifestText {
         let time = image.time.map { ", at \(($0 * 1000).rounded() / 1000)" } ?? ""
         return
             "\(image.file), \(image.width)x\(image.height), \(image.bytes.grouped) bytes\(time)"
+    }
+
+    private static func text(_ picture: ManifestRendition) -> String {
+        "\(picture.file), \(picture.width)x\(picture.height), \(picture.bytes.grouped) bytes"
     }
 
     private var time: String {

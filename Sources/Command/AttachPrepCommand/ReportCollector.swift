@@ -76,6 +76,7 @@ final class ReportCollector: Sendable {
         if let folder {
             item.media.thumbnail = await thumbnail(of: manifest, in: folder, preparer)
             item.media.attachment = await attachment(of: manifest, in: folder, preparer)
+            item.media.renditions = await renditions(of: manifest, in: folder, preparer)
         }
         let kept = item
         state.withLock { $0.items[number] = kept }
@@ -105,6 +106,17 @@ final class ReportCollector: Sendable {
             state.withLock({ $0.limits.takesAttachment(bytes: attachment.bytes) })
         else { return nil }
         return await Self.file("\(folder)/\(attachment.file)", type: attachment.mimeType, preparer)
+    }
+
+    private func renditions(
+        of manifest: Manifest, in folder: String, _ preparer: AttachmentPreparer
+    ) async -> [String: EmbeddedFile]? {
+        var files: [String: EmbeddedFile] = [:]
+        for (key, picture) in (manifest.renditions ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard state.withLock({ $0.limits.takesAttachment(bytes: picture.bytes) }) else { continue }
+            files[key] = await Self.file("\(folder)/\(picture.file)", type: picture.type, preparer)
+        }
+        return manifest.renditions == nil ? nil : files
     }
 
     /// Thumbnails up to this size are embedded unchanged.

@@ -21,6 +21,10 @@ public struct Manifest: Codable, Sendable, Hashable {
     @Nullable public var attachment: ManifestFile? = nil
     @Nullable public var thumbnail: ManifestImage? = nil
     @Nullable public var crop: ManifestImage? = nil
+    /// The pictures for other systems than iOS, by key: `android`, `web`, `webIcon`, `webBadge`, `avatar`, or the name of
+    /// an operator's profile. Left out when it is nil: the request names no such target. A target that could not be made
+    /// is missing here and has a warning.
+    public var renditions: [String: ManifestRendition]?
     @Nullable public var options: AttachmentOptions? = nil
     /// Expected fetch time of the attachment in seconds, by `NetworkProfile` name.
     @Nullable public var deviceFetch: [String: Double]? = nil
@@ -168,6 +172,59 @@ public struct ManifestImage: Codable, Sendable, Hashable {
     }
 }
 
+/// A picture for another system than iOS: for Android, for browsers, or of the sender.
+public struct ManifestRendition: Codable, Sendable, Hashable {
+    /// The file name in the result folder of the request.
+    public var file: String
+    /// The URL at which the file is served; null without a base URL.
+    @Nullable public var url: String? = nil
+    /// The MIME type: `image/jpeg` or `image/png`.
+    public var type: String
+    public var bytes: Int
+    public var sha256: String
+    /// Width in pixels.
+    public var width: Int
+    /// Height in pixels.
+    public var height: Int
+
+    public init(file: String, type: String, bytes: Int, sha256: String, width: Int, height: Int) {
+        (self.file, self.type) = (file, type)
+        (self.bytes, self.sha256) = (bytes, sha256)
+        (self.width, self.height) = (width, height)
+    }
+}
+
+/// A file of a result, of whichever kind.
+package struct ContentFile: Sendable, Hashable {
+    package let name: String
+    package let mimeType: String
+    package let bytes: Int
+    /// Lowercase hexadecimal.
+    package let sha256: String
+}
+
+extension Manifest {
+    /// All files of the result, the attachment first.
+    package var files: [ContentFile] {
+        let images = [thumbnail, crop].compactMap(\.self).map {
+            ContentFile(name: $0.file, mimeType: $0.mimeType, bytes: $0.bytes, sha256: $0.sha256)
+        }
+        let pictures = (renditions ?? [:]).sorted { $0.key < $1.key }.map(\.value).map {
+            ContentFile(name: $0.file, mimeType: $0.type, bytes: $0.bytes, sha256: $0.sha256)
+        }
+        let attached = attachment.map {
+            ContentFile(name: $0.file, mimeType: $0.mimeType, bytes: $0.bytes, sha256: $0.sha256)
+        }
+        return [attached].compactMap(\.self) + images + pictures
+    }
+
+    /// The URL of the picture that a system shows in a role; nil when there is none, as for iOS, which shows the
+    /// attachment.
+    public func renditionURL(for target: MediaTarget, as role: MediaTarget.Role = .image) -> String? {
+        target.renditionKey(for: role).flatMap { renditions?[$0]?.url }
+    }
+}
+
 /// Duration of each stage in milliseconds, summed over retries and redirects.
 ///
 /// Stages overlap, so their sum may differ from the total.
@@ -290,6 +347,14 @@ public struct PreparationWarning: Codable, Sendable, Hashable {
         case metadataKept = "metadata.kept"
         /// The budget allowed less than was requested.
         case deadlineDegraded = "deadline.degraded"
+        /// A picture for another system than iOS is missing: the source has no image for it.
+        case targetNoImage = "target.no_image"
+        /// A picture for another system is missing: no file within its limit could be made.
+        case targetTooLarge = "target.too_large"
+        /// A picture for another system is missing: the time budget ran short.
+        case targetLate = "target.late"
+        /// The sender's picture is missing: its source could not be fetched or is no intact image.
+        case targetAvatarFailed = "target.avatar_failed"
     }
 
     public let code: Code

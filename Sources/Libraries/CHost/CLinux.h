@@ -24,14 +24,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The most descriptors per message: a source and three outputs. Not from a system header; used for the buffers below.
-static const int CLinux_descriptors_max = 4;
+// The most descriptors per message: a source, three outputs, 17 pictures, a signal pipe. Not from a system header; used for the buffers below.
+static const int CLinux_descriptors_max = 24;
 
 // CMSG_SPACE and the related names are macros. Sends bytes with attached descriptors. With flags 0 it waits for buffer
 // space; with MSG_DONTWAIT it fails with EAGAIN when the buffer is full.
 static inline ssize_t CLinux_sendmsg(
     int socket, const void *bytes, size_t length, const int *descriptors, int count, int flags) {
-    char control[CMSG_SPACE(sizeof(int) * 4)] = {0};
+    char control[CMSG_SPACE(sizeof(int) * 24)] = {0};
     struct iovec part = {(void *) bytes, length};
     struct msghdr message = {0};
     message.msg_iov = &part;
@@ -50,7 +50,7 @@ static inline ssize_t CLinux_sendmsg(
 
 // As above, for receiving. Received descriptors are closed on exec; fails with EMSGSIZE for a message that is too long.
 static inline ssize_t CLinux_recvmsg(int socket, void *bytes, size_t length, int *descriptors, int *count) {
-    char control[CMSG_SPACE(sizeof(int) * 4)] = {0};
+    char control[CMSG_SPACE(sizeof(int) * 24)] = {0};
     struct iovec part = {bytes, length};
     struct msghdr message = {0};
     message.msg_iov = &part;

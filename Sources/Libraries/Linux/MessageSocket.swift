@@ -37,7 +37,7 @@ package final class MessageSocket: Sendable {
     /// - Parameter waits: Whether to wait, without a time limit, until the socket buffer has space.
     /// - Throws: EAGAIN when the buffer is full and `waits` is false.
     package func send(_ bytes: [UInt8], descriptors: [CInt] = [], waits: Bool = true) throws(SystemError) {
-        precondition(descriptors.count <= CLinux_descriptors_max, "a message carries at most four descriptors")
+        precondition(descriptors.count <= CLinux_descriptors_max, "a message carries at most 24 descriptors")
         let sent = unsafe bytes.withUnsafeBytes { buffer in
             unsafe CLinux_sendmsg(
                 descriptor, buffer.baseAddress, buffer.count, descriptors, CInt(descriptors.count),
@@ -48,7 +48,7 @@ package final class MessageSocket: Sendable {
 
     /// Waits for one message; nil when the other end is closed.
     ///
-    /// - Throws: EMSGSIZE for a message above `bytesMax` or with more than four descriptors.
+    /// - Throws: EMSGSIZE for a message above `bytesMax` or with more than 24 descriptors.
     package func receive(bytesMax: Int) throws(SystemError) -> Message? {
         guard let length = try lengthOfNext(bytesMax: bytesMax) else { return nil }
         var bytes = [UInt8](repeating: 0, count: length)

@@ -7,7 +7,8 @@ public struct InspectRequest: Codable, Sendable, Hashable {
     /// Whether a still is decoded completely; a render does that in any case. Movies, audio and animations are always
     /// validated.
     public let decodesStills: Bool
-    /// The thumbnail that a movie will probably need; the descriptor of a file for it follows the source's.
+    /// The thumbnail that a movie will probably need; the descriptors of files for it and for its targets follow the
+    /// source's.
     public let expected: ExpectedThumbnail?
     /// Total bytes of a movie that is still being written and has its index first; nil for a complete file. If set, the
     /// last descriptor is the pipe on which further bytes are signaled (`DownloadSignal`).
@@ -229,18 +230,24 @@ public struct IdentifiedMedia: Codable, Sendable, Hashable {
 /// The thumbnail that a movie will probably need; inspection can make it from frames that it decodes anyway.
 public struct ExpectedThumbnail: Codable, Sendable, Hashable {
     public var box: ThumbnailRendition
+    /// The pictures for other systems that show the same frame.
+    public var targets: [TargetRendition]
     /// Time in seconds in the movie's own timeline; nil for the middle.
     public var seconds: Double?
 
-    public init(box: ThumbnailRendition, seconds: Double?) {
+    public init(box: ThumbnailRendition, targets: [TargetRendition] = [], seconds: Double?) {
         self.box = box
+        self.targets = targets
         self.seconds = seconds
     }
+
+    /// The outputs in the order of their descriptors.
+    public var outputs: [RenderOutput] { [.thumbnail] + targets.map { .target($0.key) } }
 
     /// The render request for a movie of that duration.
     public func request(format: MediaFormat, duration: Double?) -> RenderRequest {
         var request = RenderRequest(format: format, frameSelection: .movieTime(seconds ?? (duration ?? 0) / 2))
-        request.thumbnail = box
+        (request.thumbnail, request.targets) = (box, targets)
         return request
     }
 }

@@ -11,7 +11,7 @@ public protocol MediaEngine: Sendable {
     /// - Parameters:
     ///   - call: The work to do.
     ///   - descriptors: The source first (open for reading), then the outputs of `render` in the order of
-    ///     `RenderRequest.outputs`, or the expected thumbnail of `inspect` (open for reading and writing, empty); last
+    ///     `RenderRequest.outputs`, or the expected images of `inspect` (open for reading and writing, empty); last
     ///     the signal pipe of a source that is still downloading (open for reading). Borrowed: the caller closes them.
     ///   - deadline: When the work must be done.
     /// - Throws: `AttachPrepError`: a `media.` code for a problem with the file, `deadline.exceeded` past the deadline,
@@ -133,15 +133,15 @@ extension MediaEngine {
     /// Inspects a file and makes the expected thumbnail if possible.
     ///
     /// - Parameters:
-    ///   - thumbnail: The file for the expected thumbnail; nil when none is expected.
+    ///   - outputs: The files for the expected thumbnail and its targets; empty when none is expected.
     ///   - signals: The pipe that signals further bytes of the source; nil for a complete source.
     public func inspect(
-        _ request: InspectRequest, source: CInt, thumbnail: CInt?, signals: CInt? = nil,
+        _ request: InspectRequest, source: CInt, outputs: [CInt], signals: CInt? = nil,
         deadline: ContinuousClock.Instant
     ) async throws -> (media: InspectedMedia, early: EarlyRender?) {
         precondition((request.downloadingBytes != nil) == (signals != nil), "an incomplete source needs signals")
-        precondition((request.expected != nil) == (thumbnail != nil), "an expected thumbnail needs a file")
-        let descriptors = [source] + [thumbnail, signals].compactMap(\.self)
+        precondition((request.expected?.outputs.count ?? 0) == outputs.count, "each expected image needs a file")
+        let descriptors = [source] + outputs + [signals].compactMap(\.self)
         let answer = try await perform(.inspect(request), descriptors: descriptors, deadline: deadline)
         guard case .inspected(let media, let early) = answer else { throw wrongAnswer("inspect") }
         return (media, early)

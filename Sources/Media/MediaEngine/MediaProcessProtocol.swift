@@ -94,6 +94,6 @@ extension Limits {
     package static let mediaProcessAddressSpaceBytesMax = 1_600_000_000
     /// Twice Apple's largest attachment: larger renditions are abandoned much earlier.
     package static let mediaProcessFileBytesMax = 100_000_000
-    /// Standard streams, the socket, a source and three outputs, each duplicated by a library.
+    /// Standard streams, the socket, a source and up to 21 outputs, each duplicated by a library.
     package static let mediaProcessOpenFilesMax = 64
 }

@@ -13,6 +13,8 @@ public struct RenderRequest: Codable, Sendable, Hashable {
     public var thumbnail: ThumbnailRendition?
     /// The part of the upright image to write at full resolution.
     public var crop: CropChoice?
+    /// The pictures for other systems than iOS. One that cannot be made is a warning.
+    public var targets: [TargetRendition]
     /// The frame that thumbnail and crop show; its position in a written attachment is returned.
     public var frameSelection: FrameSelection
     /// Whether the source is still downloading; the last descriptor then signals further bytes (`DownloadSignal`). Only
@@ -22,6 +24,7 @@ public struct RenderRequest: Codable, Sendable, Hashable {
     public init(format: MediaFormat, frameSelection: FrameSelection) {
         self.format = format
         self.frameSelection = frameSelection
+        targets = []
         isDownloading = false
     }
 }
@@ -29,13 +32,11 @@ public struct RenderRequest: Codable, Sendable, Hashable {
 extension RenderRequest {
     /// The requested outputs, in the order of their descriptors.
     public var outputs: [RenderOutput] {
-        RenderOutput.allCases.filter { output in
-            switch output {
-            case .attachment: attachment != nil
-            case .thumbnail: thumbnail != nil
-            case .crop: crop != nil
-            }
-        }
+        var outputs: [RenderOutput] = []
+        if attachment != nil { outputs.append(.attachment) }
+        if thumbnail != nil { outputs.append(.thumbnail) }
+        if crop != nil { outputs.append(.crop) }
+        return outputs + targets.map { .target($0.key) }
     }
 }
 
@@ -95,10 +96,25 @@ public enum FrameSelection: Codable, Sendable, Hashable {
     case representative
 }
 
-public enum RenderOutput: Int, Codable, Sendable, Hashable, CaseIterable {
+public enum RenderOutput: Codable, Sendable, Hashable, CustomStringConvertible {
     case attachment
     case thumbnail
     case crop
+    /// The picture with this key.
+    case target(String)
+
+    /// The name of the file without its extension.
+    public var description: String {
+        switch self {
+        case .attachment: "attachment"
+        case .thumbnail: "thumbnail"
+        case .crop: "crop"
+        case .target(let key): key
+        }
+    }
+
+    /// The outputs that no key of a target may be named like.
+    public static let own: [RenderOutput] = [.attachment, .thumbnail, .crop]
 }
 
 /// How the attachment is written.

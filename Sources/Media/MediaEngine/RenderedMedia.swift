@@ -6,6 +6,10 @@ public struct RenderedMedia: Codable, Sendable, Hashable {
     public var attachment: RenderedAttachment?
     public var thumbnail: RenderedImage?
     public var crop: RenderedImage?
+    /// The pictures that were made for other systems, by key.
+    public var targets: [String: RenderedImage]
+    /// Why pictures are missing, by key: a `target.` code.
+    public var missingTargets: [String: PreparationWarning.Code]
     /// Position of the frame shown, in the source; nil for a still.
     public var sourcePosition: MediaPosition?
     /// Position of the frame shown, in the attachment that was written; nil without one and for a still.
@@ -20,6 +24,8 @@ public struct RenderedMedia: Codable, Sendable, Hashable {
     public var isDegraded: Bool
 
     public init() {
+        targets = [:]
+        missingTargets = [:]
         reductions = []
         warnings = []
         isDegraded = false

@@ -140,9 +140,11 @@ public final class AttachmentPreparer: Sendable {
     }
 
     private func begin(_ task: PreparationTask) -> Beginning {
-        let request = task.request
+        var request = task.request
         do {
             try request.validate()
+            if request.avatar != nil { request.targets.insert(.avatar) }
+            try request.targets.resolve(profiles: configuration.targetProfiles)
             let location =
                 try task.localFile.map { .file($0) }
                 ?? SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
@@ -152,6 +154,9 @@ public final class AttachmentPreparer: Sendable {
                 dependencies: dependencies.sharing(task.share),
                 output: configuration.output, logger: task.logger ?? logger)
             preparation.folder = task.folder
+            preparation.avatar = request.avatar.map { avatar in
+                Result { try SourceLocation(avatar, allowsFiles: configuration.allowsLocalFiles) }
+            }
             preparation.onFiles = task.onFiles
             preparation.validators = task.validators
             return .success(preparation)
@@ -167,7 +172,9 @@ public final class AttachmentPreparer: Sendable {
     /// An image is decoded completely, so that damage anywhere in it is reported.
     public func inspect(_ request: AttachmentRequest) async -> InspectionReport {
         do {
+            var request = request
             try request.validate()
+            try request.targets.resolve(profiles: configuration.targetProfiles)
             let location = try SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
             return await SourceInspection(
                 request: request, location: location, dependencies: dependencies, logger: logger
@@ -191,7 +198,9 @@ public final class AttachmentPreparer: Sendable {
 }
 
 extension Manifest {
-    fileprivate var digests: [String?] { [attachment?.sha256, thumbnail?.sha256, crop?.sha256] }
+    fileprivate var digests: [String: String] {
+        Dictionary(publishedFiles.map { ($0.name, $0.sha256) }) { first, _ in first }
+    }
 }
 
 extension SourceLocation {

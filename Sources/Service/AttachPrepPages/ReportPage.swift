@@ -110,9 +110,13 @@ public struct ReportItem: Encodable, Sendable {
 public struct ReportMedia: Encodable, Sendable, Hashable {
     public var attachment: EmbeddedFile?
     public var thumbnail: EmbeddedFile?
+    /// The pictures for other systems, by key; left out when there are none.
+    public var renditions: [String: EmbeddedFile]?
 
-    public init(attachment: EmbeddedFile? = nil, thumbnail: EmbeddedFile? = nil) {
-        (self.attachment, self.thumbnail) = (attachment, thumbnail)
+    public init(
+        attachment: EmbeddedFile? = nil, thumbnail: EmbeddedFile? = nil, renditions: [String: EmbeddedFile]? = nil
+    ) {
+        (self.attachment, self.thumbnail, self.renditions) = (attachment, thumbnail, renditions)
     }
 }
 

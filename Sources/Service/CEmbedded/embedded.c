@@ -10,7 +10,8 @@
 static const unsigned char common_css[] = {
 #embed "../AttachPrepPages/Assets/base.css" suffix(,)
 #embed "../AttachPrepPages/Assets/results.css" suffix(,)
-#embed "../AttachPrepPages/Assets/notification.css"
+#embed "../AttachPrepPages/Assets/notification.css" suffix(,)
+#embed "../AttachPrepPages/Assets/targets.css"
 };
 DEFINE(common_css)
 
@@ -19,6 +20,7 @@ static const unsigned char common_js[] = {
 #embed "../AttachPrepPages/Assets/formatting.js" suffix(,)
 #embed "../AttachPrepPages/Assets/device.js" suffix(,)
 #embed "../AttachPrepPages/Assets/notification.js" suffix(,)
+#embed "../AttachPrepPages/Assets/targets.js" suffix(,)
 #embed "../AttachPrepPages/Assets/drawing.js" suffix(,)
 #embed "../AttachPrepPages/Assets/manifest-details.js"
 };

@@ -173,6 +173,17 @@ import Testing
         try await expectEnded(script, .render(request))
     }
 
+    @Test func `A picture of a target that was not requested, or is missing, is rejected`() async throws {
+        var media = RenderedMedia()
+        media.targets["android"] = RenderedImage(type: .jpeg, width: 4, height: 2, bytes: 7)
+        let answer = "{'answer': {'_0': {'rendered': {'_0': \(try ScriptedMediaProcess.python(media))}}}}"
+        let script = "receive(); reply(1, \(answer)); pause()"
+        var request = RenderRequest(format: .png, frameSelection: .still)
+        try await expectEnded(script, .render(request))
+        request.targets = [TargetRendition("android", width: 4, height: 2, bytesMax: 100, bytesAim: 100)]
+        try await expectEnded(script, .render(request))
+    }
+
     @Test func `Error texts are bounded and contain no control characters`() async throws {
         try await ScriptedMediaProcess(
             """

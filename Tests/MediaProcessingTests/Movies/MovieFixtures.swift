@@ -108,9 +108,14 @@ func inspect(_ file: URL, as format: MediaFormat? = nil) throws -> InspectedMedi
 
 /// The frame at a time, and the number that is drawn on it.
 func frame(_ file: URL, at seconds: Double, largestSide: Int? = nil) throws -> (number: Int, frame: DecodedFrame) {
+    let request = largestSide.map { side in
+        var request = RenderRequest(format: .mpeg4, frameSelection: .movieTime(seconds))
+        request.thumbnail = ThumbnailRendition(width: side, height: side, fit: .contain)
+        return request
+    }
     let decoded = try withDescriptor(file) {
         try FrameExtractor.decode(
-            descriptor: $0, format: nil, at: seconds, largestSide: largestSide,
+            descriptor: $0, format: nil, at: seconds, for: request,
             clock: WorkClock(deadline: .now + .seconds(60)))
     }
     let number = GeneratedMedia.frameNumber(

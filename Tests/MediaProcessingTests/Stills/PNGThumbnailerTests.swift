@@ -92,7 +92,9 @@ struct PNGThumbnailerTests {
         let descriptor = open(large, O_RDONLY)
         defer { close(descriptor) }
         let png = try #require(try PNGThumbnailer(source: descriptor, deadline: .now + .seconds(60)))
-        #expect(try png.thumbnail(in: ThumbnailRendition(width: 4096, height: 4096, fit: .contain)) == nil)
+        var request = RenderRequest(format: .png, frameSelection: .still)
+        request.thumbnail = ThumbnailRendition(width: 4096, height: 4096, fit: .contain)
+        #expect(try png.thumbnail(for: request) == nil)
         let still = try RenderedStill(large, format: .png, side: 4096)
         #expect(still.media.thumbnail?.width == 4096)
     }

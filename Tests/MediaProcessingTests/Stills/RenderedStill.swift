@@ -44,6 +44,7 @@ struct RenderedStill {
             case .attachment: media.attachment?.type
             case .thumbnail: media.thumbnail?.type
             case .crop: media.crop?.type
+            case .target(let key): media.targets[key]?.type
             }
         let named = folder.path("\(output).\(type?.fileExtension ?? "bin")")
         if !FileManager.default.fileExists(atPath: named) {

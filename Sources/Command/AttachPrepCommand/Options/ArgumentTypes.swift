@@ -67,6 +67,17 @@ struct AttachmentTypesArgument: ExpressibleByArgument {
     var defaultValueDescription: String { "" }
 }
 
+/// `ios,android,web`: names of targets; the request checks them.
+struct TargetsArgument: ExpressibleByArgument {
+    private let text: String
+
+    init?(argument: String) { text = argument }
+
+    var defaultValueDescription: String { "ios" }
+
+    func targets() throws -> RequestTargets { try RequestTargets(text: text) }
+}
+
 /// `3g`, `lte`, `wifi` or a number in kbit/s.
 struct NetworkArgument: ExpressibleByArgument {
     let network: DeviceNetwork

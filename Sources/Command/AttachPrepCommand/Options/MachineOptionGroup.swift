@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
 import Glibc
@@ -22,12 +23,17 @@ struct MachineOptionGroup: ParsableArguments {
     var mediaSlots: Int?
 
     @Flag(help: .named(.requireSandbox)) var requireSandbox = false
+    @Option(name: .customLong(Setting.targetProfile.rawValue), help: .named(.targetProfile))
+    var targetProfiles: [String] = []
 
     @OptionGroup var state: StateOptionGroup
 
     func validate() throws {
         guard concurrency >= 1 else { throw ValidationError("--concurrency must be at least 1.") }
         guard (mediaSlots ?? 1) >= 1 else { throw ValidationError("--media-slots must be at least 1.") }
+        do { _ = try TargetTable.profiles(targetProfiles) } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
         if let caFile, unsafe access(caFile, R_OK) != 0 {
             throw ValidationError("Cannot read the --ca-file \(caFile); check its path and permissions.")
         }
@@ -42,6 +48,8 @@ struct MachineOptionGroup: ParsableArguments {
         configuration.mediaSlots = mediaSlots ?? MediaSlots.machineDefault
         configuration.allowsLocalFiles = true
         configuration.requiresSandbox = requireSandbox
+        // Validated before.
+        configuration.targetProfiles = (try? TargetTable.profiles(targetProfiles)) ?? []
         configuration.stateFolder = state.folder
         return configuration
     }

@@ -42,6 +42,18 @@ struct RequestOptionGroup: ParsableArguments {
             valueName: "types"))
     var attachmentTypes: AttachmentTypesArgument?
 
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "Systems that show the media: ios (always), android, web, webBadge, avatar, or a target profile.",
+            valueName: "targets"))
+    var targets: TargetsArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Source of the sender's picture; without it, --for avatar makes it of the source.", valueName: "source"))
+    var avatar: String?
+
     @Option(help: "Format for animated images: still, gif or mp4.")
     var animation = AnimationTarget.gif
 
@@ -73,7 +85,7 @@ struct RequestOptionGroup: ParsableArguments {
 
     /// The request for a source.
     ///
-    /// - Throws: `options.invalid_clipping_rect`; other options are validated when the request is prepared.
+    /// - Throws: `options.invalid_clipping_rect`, `request.invalid` for a target; other options are validated when the request is prepared.
     func request(for source: String) throws -> AttachmentRequest {
         var request = AttachmentRequest(source: source)
         request.rendition = rendition
@@ -90,6 +102,8 @@ struct RequestOptionGroup: ParsableArguments {
         request.oversize = oversize
         request.unsupported = unsupported
         request.attachmentTypes = attachmentTypes?.types
+        request.targets = try targets?.targets() ?? RequestTargets()
+        request.avatar = avatar
         request.budgetSeconds = budget.seconds
         request.bytesMax = maxBytes
         request.headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }

@@ -86,13 +86,16 @@ struct WorkOptionGroup: SettingFlags {
     @Option(help: .of(.concurrency)) var concurrency: String?
     @Option(help: .of(.perHost)) var perHost: String?
     @Option(help: .of(.mediaSlots)) var mediaSlots: String?
+    @Option(name: .customLong(Setting.targetProfile.rawValue), help: .of(.targetProfile))
+    var targetProfiles: [String] = []
     @Option(help: .of(.maxQueue)) var maxQueue: String?
     @Option(help: .of(.drain)) var drain: String?
     @Flag(help: .of(.requireSandbox)) var requireSandbox = false
 
     var values: [Setting: String?] {
         [
-            .concurrency: concurrency, .perHost: perHost, .mediaSlots: mediaSlots, .maxQueue: maxQueue, .drain: drain,
+            .concurrency: concurrency, .perHost: perHost, .mediaSlots: mediaSlots,
+            .targetProfile: FlagText.joined(targetProfiles), .maxQueue: maxQueue, .drain: drain,
             .requireSandbox: FlagText.flag(requireSandbox),
         ]
     }

@@ -1,5 +1,6 @@
 public import AttachPrep
 import AttachPrepModel
+public import MediaEngine
 package import RichPush
 import SafeArithmetic
 public import Tracing
@@ -31,16 +32,20 @@ public struct SubmissionValidator: Sendable {
     private let uploads: any UploadStore
     private let sendsWebhooks: Bool
     private let httpsOnly: Bool
+    private let targetProfiles: [TargetRendition]
     private let tracer: (any Tracer)?
 
     /// - Parameters:
     ///   - sendsWebhooks: whether a signing secret is configured; without one, requests with a callback are rejected.
     ///   - httpsOnly: whether http sources are rejected.
+    ///   - targetProfiles: the operator's targets, beside those of the product.
     ///   - tracer: keeps the span of the request with its submissions.
     public init(
-        uploads: any UploadStore, sendsWebhooks: Bool, httpsOnly: Bool = false, tracer: (any Tracer)? = nil
+        uploads: any UploadStore, sendsWebhooks: Bool, httpsOnly: Bool = false,
+        targetProfiles: [TargetRendition] = [], tracer: (any Tracer)? = nil
     ) {
         self.tracer = tracer
+        self.targetProfiles = targetProfiles
         self.uploads = uploads
         self.sendsWebhooks = sendsWebhooks
         self.httpsOnly = httpsOnly
@@ -60,6 +65,7 @@ public struct SubmissionValidator: Sendable {
 
     private func validated(_ request: AttachmentRequest) async throws -> JobSubmission {
         try request.validate()
+        try request.targets.check(profiles: targetProfiles)
         if request.jobOptions.callbackURL != nil, !sendsWebhooks {
             throw AttachPrepError(
                 .requestInvalid,

@@ -118,14 +118,7 @@ struct ResultFile: Sendable, Hashable {
     var sha256: String
 
     static func all(of manifest: Manifest) -> [ResultFile] {
-        var files: [ResultFile] = []
-        if let file = manifest.attachment {
-            files.append(.init(name: file.file, mimeType: file.mimeType, bytes: file.bytes, sha256: file.sha256))
-        }
-        for file in [manifest.thumbnail, manifest.crop].compactMap(\.self) {
-            files.append(.init(name: file.file, mimeType: file.mimeType, bytes: file.bytes, sha256: file.sha256))
-        }
-        return files
+        manifest.files.map { .init(name: $0.name, mimeType: $0.mimeType, bytes: $0.bytes, sha256: $0.sha256) }
     }
 }
 

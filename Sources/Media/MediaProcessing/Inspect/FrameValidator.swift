@@ -350,7 +350,7 @@ struct ExpectedFrame {
     }
 
     func pixels(of stream: StreamDescription) -> FramePixels {
-        FramePixels(stream: stream, wantedSide: thumbnail.box.largestSide)
+        FramePixels(stream: stream, for: thumbnail.request(format: .mpeg4, duration: nil))
     }
 
     /// The decoded frame as an image, if inspection produced it.
@@ -358,11 +358,6 @@ struct ExpectedFrame {
         guard let stream = movie.video, let early = packetInspection.early else { return nil }
         return try? pixels(of: stream).decodedFrame(of: early.frame, time: early.time)
     }
-}
-
-extension ThumbnailRendition {
-    /// Maximum longer side in pixels of an image that fits inside the box; nil if it may exceed the box.
-    var largestSide: Int? { fit == .contain ? max(width, height) : nil }
 }
 
 /// The time that decoding may spend on validation.

@@ -4,12 +4,12 @@ import RichPush
 
 /// Inspects a file with the inspection for its kind.
 enum MediaInspection {
-    /// - Parameter others: The descriptors for the expected thumbnail and for the signals of a source that
-    ///   is downloading.
+    /// - Parameter others: The descriptors for the expected images and for the signals of a source that is downloading.
     static func inspect(
         _ request: InspectRequest, source: CInt, others: [CInt] = [], deadline: ContinuousClock.Instant
     ) throws -> (media: InspectedMedia, early: EarlyRender?) {
-        guard others.count == (request.expected == nil ? 0 : 1) + (request.downloadingBytes == nil ? 0 : 1) else {
+        let outputsCount = request.expected?.outputs.count ?? 0
+        guard others.count == outputsCount + (request.downloadingBytes == nil ? 0 : 1) else {
             throw AttachPrepError(.internal, "The media process received the wrong number of files.")
         }
         if let format = request.format, format.kind == .image {
@@ -23,13 +23,12 @@ enum MediaInspection {
             descriptor: source, format: request.format, download: download, expecting: request.expected,
             deadline: deadline)
         media.duration = media.duration?.roundedToMicroseconds
-        guard let frame, let expected = request.expected, let thumbnail = others.first else {
-            return (media.clamped, nil)
-        }
+        guard let frame, let expected = request.expected else { return (media.clamped, nil) }
         let render = expected.request(format: media.format, duration: media.duration)
+        let files = others.prefix(outputsCount).map(OutputFile.init)
         // A thumbnail that cannot be written now is requested again later, and fails then.
         let rendered = try? ImageRenderer(
-            request: render, source: source, outputs: [.thumbnail: OutputFile(descriptor: thumbnail)],
+            request: render, source: source, outputs: Dictionary(uniqueKeysWithValues: zip(render.outputs, files)),
             clock: WorkClock(deadline: deadline)
         ).render(frame)
         return (media.clamped, rendered.map { EarlyRender(request: render, media: $0) })

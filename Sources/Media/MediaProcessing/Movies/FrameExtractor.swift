@@ -1,4 +1,5 @@
 import AttachPrepModel
+package import MediaEngine
 import MediaLibraries
 package import RichPush
 import SafeArithmetic
@@ -11,19 +12,20 @@ package enum FrameExtractor {
     /// - Parameters:
     ///   - descriptor: A complete, seekable file; borrowed.
     ///   - seconds: Time on the movie's timeline, as in `InspectedMedia`.
-    ///   - largestSide: Required pixels of the longer side; the result may be reduced, to no less than twice that size.
-    ///     Nil for full size.
+    ///   - request: What is made of the frame: it may be reduced, to no less than twice what that needs. Nil for full
+    ///     size.
     ///   - clock: After its aim the nearest frame before the wanted one is returned and marked as not exact.
     /// - Throws: `media.corrupt` when no frame decodes, `media.unsupported`, `media.too_many_pixels`,
     ///   `deadline.exceeded`.
     package static func decode(
-        descriptor: CInt, format: MediaFormat?, at seconds: Double, largestSide: Int? = nil,
+        descriptor: CInt, format: MediaFormat?, at seconds: Double, for request: RenderRequest? = nil,
         clock: WorkClock
     ) throws -> DecodedFrame {
         for strategy in FrameSearch.Strategy.allCases {
             let movie = try OpenMovie.open(descriptor, format: format, isRecognized: true, deadline: clock.deadline)
             guard let stream = movie.video, stream.isDecodable else { throw unsupported }
-            let pixels = FramePixels(stream: stream, wantedSide: largestSide)
+            let pixels =
+                request.map { FramePixels(stream: stream, for: $0) } ?? FramePixels(stream: stream, largestSide: nil)
             let search = FrameSearch(
                 movie, stream, seconds: seconds, needsDeblockedReferences: pixels.needsDeblocking, time: clock)
             guard let found = try readingMedia({ try search.run(strategy) }) else { continue }
@@ -315,9 +317,11 @@ struct FramePixels {
         geometry = DisplayGeometry(stream)
     }
 
-    /// - Parameter wantedSide: Longer side in pixels of the final image; twice as many are kept. Nil for full size.
-    init(stream: StreamDescription, wantedSide: Int?) {
-        self.init(stream: stream, largestSide: wantedSide.map { $0.multiplied(clamping: 2) })
+    /// - Parameter request: What is made of the frame; twice the pixels that it needs are kept.
+    init(stream: StreamDescription, for request: RenderRequest) {
+        let geometry = DisplayGeometry(stream)
+        let size = DecodedSize(request, imageWidth: geometry.width, imageHeight: geometry.height)
+        self.init(stream: stream, largestSide: size.longSide.map { $0.multiplied(clamping: 2) })
     }
 
     /// Whether missing deblocking in reference frames would be visible.

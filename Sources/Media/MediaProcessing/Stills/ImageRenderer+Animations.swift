@@ -20,9 +20,10 @@ extension ImageRenderer {
 
     /// Fast path for a frame of which only a thumbnail is needed; nil where it does not apply.
     private func renderThumbnail(of frames: GIFDecoder, _ number: Int) throws -> RenderedMedia? {
-        guard request.attachment == nil, request.crop == nil, let box = request.thumbnail,
+        guard request.attachment == nil, request.crop == nil, request.targets.isEmpty, request.thumbnail != nil,
             var rows = RowThumbnailer(
-                width: frames.width, height: frames.height, samples: try frames.samples(of: number), box: box)
+                width: frames.width, height: frames.height, samples: try frames.samples(of: number),
+                request: request)
         else { return nil }
         try unsafe frames.readRows(of: number) { unsafe rows.append($0) }
         var rendered = RenderedMedia()

@@ -106,16 +106,15 @@ struct ImageRenderer {
 
     /// One pass that reads all lines, so that a truncated file is detected.
     private func renderReduced() throws -> RenderedMedia {
-        guard let box = request.thumbnail else {
+        guard needsImage else {
             try StillValidator.requireIntact(request.format, source: source)
             try openStill().decodeToEnd()
             return RenderedMedia()
         }
-        if let rendered = try renderReducedDirectly(box) { return rendered }
+        if let rendered = try renderReducedDirectly() { return rendered }
         try StillValidator.requireIntact(request.format, source: source)
         let stored = try openStill()
-        let geometry = Self.geometry(of: stored, in: box)
-        var rendered = RenderedMedia()
+        let geometry = geometry(of: stored)
         let shown: Image
         let colors = try declaredColors()
         if colors != nil || isTurnedByText {
@@ -129,8 +128,17 @@ struct ImageRenderer {
             shown = try Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
                 .inSRGB().inMemory()
         }
-        rendered.thumbnail = try still.writeThumbnail(shown, cut: geometry.cut)
-        try rendered.warn(ifInvisible: shown)
+        return try renderReduced(shown, cut: geometry.cut)
+    }
+
+    private var needsImage: Bool { request.thumbnail != nil || !request.targets.isEmpty }
+
+    /// Writes what is made of an image that was reduced while it was decoded.
+    private func renderReduced(_ image: Image, cut: PixelRect?) throws -> RenderedMedia {
+        guard request.targets.isEmpty else { return try still.render(image) }
+        var rendered = RenderedMedia()
+        rendered.thumbnail = try still.writeThumbnail(image, cut: cut)
+        try rendered.warn(ifInvisible: image)
         return rendered
     }
 
@@ -145,57 +153,61 @@ struct ImageRenderer {
         ).upright()
     }
 
-    private static func geometry(of stored: Image, in box: ThumbnailRendition) -> ThumbnailGeometry {
+    private func geometry(of stored: Image) -> ThumbnailGeometry {
         let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
         return ThumbnailGeometry(
-            imageWidth: swaps ? stored.height : stored.width, imageHeight: swaps ? stored.width : stored.height,
-            box: box)
+            request, imageWidth: swaps ? stored.height : stored.width,
+            imageHeight: swaps ? stored.width : stored.height)
     }
 
     /// Makes the thumbnail of an image that is still being downloaded.
     ///
     /// - Throws: `internal` for any kind of file that cannot be decoded this way.
     func renderDownloading(_ download: DownloadingFile) throws -> RenderedMedia {
-        guard let box = request.thumbnail, let rendered = try renderReducedDirectly(box, download) else {
+        guard needsImage, let rendered = try renderReducedDirectly(download) else {
             throw AttachPrepError(.internal, "The image cannot be decoded before its download is complete.")
         }
         return rendered
     }
 
     /// Fast path for plain files; nil where it does not apply or fails; libvips is used then.
-    private func renderReducedDirectly(_ box: ThumbnailRendition, _ download: DownloadingFile? = nil) throws
-        -> RenderedMedia?
-    {
+    private func renderReducedDirectly(_ download: DownloadingFile? = nil) throws -> RenderedMedia? {
         switch request.format.imageFormat {
-        case .jpeg: try renderReducedJPEG(box, download)
-        case .png: try renderReducedPNG(box, download)
+        case .jpeg: try renderReducedJPEG(download)
+        case .png: try renderReducedPNG(download)
         case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil: nil
         }
     }
 
-    private func renderReducedPNG(_ box: ThumbnailRendition, _ download: DownloadingFile?) throws -> RenderedMedia? {
+    private func renderReducedPNG(_ download: DownloadingFile?) throws -> RenderedMedia? {
         guard let png = try PNGThumbnailer(source: source, deadline: deadline, download),
-            let thumbnail = try png.thumbnail(in: box)
+            let thumbnail = try png.thumbnail(for: request)
         else { return nil }
+        guard request.targets.isEmpty else {
+            switch thumbnail {
+            case .opaque(let image): return try still.renderReduced(image)
+            case .transparent(let image): return try still.render(image)
+            }
+        }
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(thumbnail)
         if case .transparent(let image) = thumbnail { try rendered.warn(ifInvisible: image) }
         return rendered
     }
 
-    private func renderReducedJPEG(_ box: ThumbnailRendition, _ download: DownloadingFile?) throws -> RenderedMedia? {
+    private func renderReducedJPEG(_ download: DownloadingFile?) throws -> RenderedMedia? {
         guard let jpeg = try JPEGThumbnailer(source: source, deadline: deadline),
-            case let colors = try jpeg.colors(), let image = try jpeg.thumbnail(in: box, colors, download)
+            case let colors = try jpeg.colors(), let image = try jpeg.image(for: request, colors, download)
         else { return nil }
-        var rendered = RenderedMedia()
         if case .managed(let profile) = colors {
             let managed = try Image.wrap(
                 pixels: image.isGray ? image.luma : image.rgb, width: image.width, height: image.height,
                 bands: image.isGray ? 1 : 3, orientation: 1, colorProfile: profile)
-            rendered.thumbnail = try still.writeThumbnail(managed.inSRGB().inMemory(), cut: nil)
-        } else {
-            rendered.thumbnail = try still.writeThumbnail(image)
+            return try renderReduced(managed.inSRGB().inMemory(), cut: nil)
         }
+        guard request.targets.isEmpty else { return try still.renderReduced(image) }
+        var rendered = RenderedMedia()
+        rendered.thumbnail = try still.writeThumbnail(image)
         return rendered
     }
 
@@ -266,6 +278,7 @@ struct ImageRenderer {
     private func renderWhole() throws -> RenderedMedia {
         let stored = try openStill()
         let memory = try DecodingMemory(stored, format: request.format, source: source, deadline: deadline)
+        let wantedLongSide = wantedLongSide(of: stored)
         guard let side = memory.longSide(wanted: wantedLongSide) else {
             return try still.render(inSRGB(stored.upright()).inMemory())
         }
@@ -297,10 +310,19 @@ struct ImageRenderer {
             request.format, ByteWindow(descriptor: source, noun: "image", deadline: deadline))
     }
 
-    /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution.
-    private var wantedLongSide: Int? {
-        guard request.crop == nil, case .still(let rendition) = request.attachment else { return nil }
-        return rendition.longSideMax
+    /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution. Targets may need
+    /// more of a portrait.
+    private func wantedLongSide(of stored: Image) -> Int? {
+        guard request.crop == nil, case .still(let rendition) = request.attachment, let side = rendition.longSideMax
+        else { return nil }
+        guard !request.targets.isEmpty else { return side }
+        let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
+        var others = request
+        others.attachment = nil
+        let size = DecodedSize(
+            others, imageWidth: swaps ? stored.height : stored.width,
+            imageHeight: swaps ? stored.width : stored.height)
+        return size.longSide.map { max($0, side) }
     }
 
     private func bitmap() throws -> Image {
@@ -312,7 +334,7 @@ struct ImageRenderer {
     private func renderMovieFrame(at seconds: Double) throws -> RenderedMedia {
         // Decoding must end early enough to leave time for encoding.
         let frame = try FrameExtractor.decode(
-            descriptor: source, format: request.format, at: seconds, largestSide: largestSide,
+            descriptor: source, format: request.format, at: seconds, for: request,
             clock: clock.share(Self.frameShare, until: clock.deadline))
         return try render(frame)
     }
@@ -337,23 +359,18 @@ struct ImageRenderer {
         return try renderMovieFrame(at: seconds)
     }
 
-    /// A movie frame is reduced early when only a thumbnail is needed.
-    private var largestSide: Int? { request.crop == nil ? request.thumbnail?.largestSide : nil }
-
     /// Cover art is reduced while it is decoded; unreadable cover art is no reason to reject the audio.
     private func renderCoverArt() throws -> RenderedMedia {
-        guard let box = request.thumbnail,
+        guard needsImage,
             let bytes = try CoverArt.image(descriptor: source, format: request.format, deadline: deadline),
             CoverArt.isHarmless(bytes), let cover = try? Image.open(encoded: bytes),
             (try? ImageLimits.check(width: cover.width, height: cover.height)) != nil,
             cover.width.multiplied(clamping: cover.height) <= Limits.coverArtPixelsMax,
-            case let geometry = Self.geometry(of: cover, in: box),
+            case let geometry = geometry(of: cover),
             let reduced = try? Image.openReduced(encoded: bytes, width: geometry.width, height: geometry.height),
             let image = try? (CoverArt.colors(bytes)?.inSRGB(reduced) ?? reduced.inSRGB()).inMemory()
         else { return RenderedMedia() }
-        var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(image, cut: geometry.cut)
-        return rendered
+        return try renderReduced(image, cut: geometry.cut)
     }
 
     /// Decoded pixels, rotated first, then stretched along what was their width.

@@ -16,7 +16,7 @@ struct ImageRenditionWriter {
     /// Writes the requested renditions, the cheap ones that are shown first at the beginning, so that they exist when
     /// time runs out.
     func render(_ image: Image) throws -> RenderedMedia {
-        if request.attachment != nil || request.crop != nil { WorkReporter.encode() }
+        if request.attachment != nil || request.crop != nil || !request.targets.isEmpty { WorkReporter.encode() }
         let pace = EncodingPace(clock)
         pace.record(pixels: image.width * image.height)
         var rendered = RenderedMedia()
@@ -31,6 +31,11 @@ struct ImageRenditionWriter {
         if case .still(let rendition) = request.attachment {
             progress(rendered)
             try writeAttachment(image, rendition, pace, in: &rendered)
+        }
+        if !request.targets.isEmpty {
+            // A part that the caller has chosen is what all systems show; a smart crop has one system's proportions.
+            let isChosen = if case .part = request.crop { true } else { false }
+            try writeTargets(of: isChosen ? cropped ?? image : image, pace, in: &rendered)
         }
         if request.frameSelection == .still { try rendered.warn(ifInvisible: image) }
         return rendered
@@ -49,8 +54,10 @@ struct ImageRenditionWriter {
 
     private static func part(_ choice: CropChoice, of image: Image) throws -> ClippingRect {
         switch choice {
-        case .part(let rect): rect
-        case .smart(let ratio): try SmartCrop.rect(of: image, ratio: ratio)
+        case .part(let rect): return rect
+        case .smart(let ratio):
+            var crop = SmartCrop(image)
+            return try crop.rect(ratio: ratio)
         }
     }
 
@@ -89,7 +96,7 @@ struct ImageRenditionWriter {
         return RenderedImage(type: .jpeg, width: image.width, height: image.height, bytes: bytes.count)
     }
 
-    private func write(_ still: EncodedImage, to output: RenderOutput) throws -> RenderedImage {
+    func write(_ still: EncodedImage, to output: RenderOutput) throws -> RenderedImage {
         try outputFile(of: output).write(still.bytes)
         return RenderedImage(type: still.type, width: still.width, height: still.height, bytes: still.bytes.count)
     }
@@ -132,29 +139,31 @@ extension ImageRenditionWriter {
     /// As `render` of pixels: what is shown first is written first.
     func render(_ image: PlanarImage) throws -> RenderedMedia {
         guard request.crop == nil else { return try render(image.image()) }
-        if request.attachment != nil { WorkReporter.encode() }
+        if request.attachment != nil || !request.targets.isEmpty { WorkReporter.encode() }
         var rendered = RenderedMedia()
         if let box = request.thumbnail {
             rendered.thumbnail = try writeThumbnail(
                 image.reduced(
                     to: ThumbnailGeometry(imageWidth: image.width, imageHeight: image.height, box: box)))
         }
-        guard case .still(let rendition) = request.attachment else { return rendered }
-        progress(rendered)
-        if let written = try writeAttachment(image, rendition) {
-            rendered.attachment = RenderedAttachment(written)
-        } else {
-            let pace = EncodingPace(clock)
-            pace.record(pixels: image.width * image.height)
-            try writeAttachment(image.image(), rendition, pace, in: &rendered)
+        let pace = EncodingPace(clock)
+        pace.record(pixels: image.width * image.height)
+        if case .still(let rendition) = request.attachment {
+            progress(rendered)
+            if let written = try writeAttachment(image, rendition, pace) {
+                rendered.attachment = RenderedAttachment(written)
+            } else {
+                try writeAttachment(image.image(), rendition, pace, in: &rendered)
+            }
         }
+        if !request.targets.isEmpty { try writeTargets(of: image, pace, in: &rendered) }
         return rendered
     }
 
     /// Nil when the byte limit or the deadline requires a ladder.
-    private func writeAttachment(_ image: PlanarImage, _ rendition: StillRendition) throws -> RenderedImage? {
-        let pace = EncodingPace(clock)
-        pace.record(pixels: image.width * image.height)
+    private func writeAttachment(
+        _ image: PlanarImage, _ rendition: StillRendition, _ pace: EncodingPace
+    ) throws -> RenderedImage? {
         guard pace.allows(pixels: image.width * image.height) else { return nil }
         let (width, height, bytes) = try encode(image, longSideMax: rendition.longSideMax ?? .max)
         guard bytes.count <= rendition.bytesMax else { return nil }

@@ -31,20 +31,22 @@ struct JPEGThumbnailer {
         case managed([UInt8])
     }
 
-    /// The thumbnail for a box; nil when this decoder does not support the file, which may still be intact.
+    /// The thumbnail, or the whole image as large as the targets need it; nil when this decoder does not support the
+    /// file, which may still be intact.
     ///
     /// - Parameters:
     ///   - colors: The result of `colors()`; components that need color management are returned unconverted.
     ///   - download: The download, while the file is still being written.
     /// - Throws: `media.corrupt` when data had to be filled in.
-    func thumbnail(in box: ThumbnailRendition, _ colors: ColorEncoding, _ download: DownloadingFile? = nil) throws
+    func image(for request: RenderRequest, _ colors: ColorEncoding, _ download: DownloadingFile? = nil) throws
         -> YCbCrImage?
     {
-        let geometry = ThumbnailGeometry(imageWidth: jpeg.width, imageHeight: jpeg.height, box: box)
+        let geometry = ThumbnailGeometry(request, imageWidth: jpeg.width, imageHeight: jpeg.height)
         let swaps = jpeg.orientation.swapsSides
         let stored = swaps ? (geometry.height, geometry.width) : (geometry.width, geometry.height)
         let eighths = JPEGDecodeScale.eighths(
-            width: jpeg.segments.width, height: jpeg.segments.height, target: (width: stored.0, height: stored.1))
+            width: jpeg.segments.width, height: jpeg.segments.height, target: (width: stored.0, height: stored.1),
+            restMin: request.targets.isEmpty ? JPEGDecodeScale.restMin : 1)
         let pixels = jpeg.segments.width * eighths / 8 * (jpeg.segments.height * eighths / 8)
         guard pixels <= PlaneResampler.pixelsMax, let planes = try planes(eighths: eighths, download) else {
             return nil
@@ -109,10 +111,14 @@ struct JPEGThumbnailer {
 enum JPEGDecodeScale {
     /// The least reduction left to the filter. At 1.5 no jagged edges or aliasing are visible in a thumbnail; less
     /// would show the edges of the decoder's blocks.
-    private static let restMin = 1.5
+    static let restMin = 1.5
 
     /// The smallest size in eighths that leaves the filter its share, or 8.
-    static func eighths(width: Int, height: Int, target: (width: Int, height: Int)) -> Int {
+    ///
+    /// - Parameter restMin: 1 for a picture that is nearly as large as its source, whose blocks its own encoding hides.
+    static func eighths(
+        width: Int, height: Int, target: (width: Int, height: Int), restMin: Double = JPEGDecodeScale.restMin
+    ) -> Int {
         let rest = min(Double(width) / Double(target.width), Double(height) / Double(target.height))
         return JPEGDecoder.reductions.first { rest * Double($0) / 8 >= restMin } ?? 8
     }

@@ -18,9 +18,9 @@ struct RowThumbnailer {
     ///   - width: Width in pixels of the upright image, within `ImageLimits`; `height` likewise.
     ///   - samples: Samples of a pixel: 1 for gray, 3 for RGB, 4 for RGBA.
     /// - Returns: Nil when the reduced image is too large for `PlaneResampler`.
-    init?(width: Int, height: Int, samples: Int, box: ThumbnailRendition) {
+    init?(width: Int, height: Int, samples: Int, request: RenderRequest) {
         stored = (width, height)
-        geometry = ThumbnailGeometry(imageWidth: width, imageHeight: height, box: box)
+        geometry = ThumbnailGeometry(request, imageWidth: width, imageHeight: height)
         let factor = PlaneBoxFilter.factor(from: stored, to: (geometry.width, geometry.height))
         guard width / factor * (height / factor) <= PlaneResampler.pixelsMax else { return nil }
         shrink = RowBoxFilter(width: width, height: height, samples: samples, factor: factor)
@@ -106,13 +106,14 @@ struct PNGThumbnailer {
         (self.decoder, self.deadline) = (decoder, deadline)
     }
 
-    /// The thumbnail for a box; nil when this decoder does not support the file, which may still be intact.
+    /// The thumbnail, or the whole image as large as the targets need it; nil when this decoder does not support the
+    /// file, which may still be intact.
     ///
     /// - Throws: `deadline.exceeded`.
-    func thumbnail(in box: ThumbnailRendition) throws -> RowThumbnailer.Thumbnail? {
+    func thumbnail(for request: RenderRequest) throws -> RowThumbnailer.Thumbnail? {
         guard
             var rows = RowThumbnailer(
-                width: decoder.width, height: decoder.height, samples: decoder.samples.rawValue, box: box)
+                width: decoder.width, height: decoder.height, samples: decoder.samples.rawValue, request: request)
         else { return nil }
         var row = 0
         do {

@@ -4,18 +4,57 @@ import RichPush
 import SafeArithmetic
 
 /// Finds the most salient part of an image, as large as possible in given proportions.
-enum SmartCrop {
+struct SmartCrop {
     /// The longer side of the copy that is analyzed; faces in a group photo are a dozen pixels on it.
     private static let analysisSide = 192
 
+    private let width: Int
+    private let height: Int
+    private let draw: () throws -> SaliencyMap
+    /// Made for the first part that can slide, and used for all.
+    private var map: SaliencyMap?
+
+    /// - Parameter image: In sRGB, in memory.
+    init(_ image: Image) {
+        (width, height) = (image.width, image.height)
+        draw = { try Self.map(of: image) }
+    }
+
+    init(_ image: HalvedChromaImage) {
+        (width, height) = (image.width, image.height)
+        draw = {
+            let scale = min(1, Double(Self.analysisSide) / Double(max(image.width, image.height)))
+            let small = image.reduced(
+                width: max(1, Int(clamping: (Double(image.width) * scale).rounded())),
+                height: max(1, Int(clamping: (Double(image.height) * scale).rounded())))
+            return try Self.map(of: small.image())
+        }
+    }
+
+    /// As `rect`, in pixels.
+    mutating func area(ratio: AspectRatio) throws -> PixelRect {
+        let window = CropWindow(width: width, height: height, ratio: ratio)
+        let rect = try rect(ratio: ratio)
+        let left = Int(clamping: (rect.x * Double(width)).rounded())
+        let top = Int(clamping: (rect.y * Double(height)).rounded())
+        return PixelRect(
+            left: min(left, width - window.windowWidth), top: min(top, height - window.windowHeight),
+            width: window.windowWidth, height: window.windowHeight)
+    }
+
     /// Deterministic; the whole image when it already has the requested proportions.
-    static func rect(of image: Image, ratio: AspectRatio) throws -> ClippingRect {
-        let window = CropWindow(width: image.width, height: image.height, ratio: ratio)
+    mutating func rect(ratio: AspectRatio) throws -> ClippingRect {
+        let window = CropWindow(width: width, height: height, ratio: ratio)
         guard window.slack > 0 else { return try window.rect(at: 0) }
+        let map = try self.map ?? draw()
+        self.map = map
+        return try window.rect(at: window.best(in: map))
+    }
+
+    private static func map(of image: Image) throws -> SaliencyMap {
         let small = try image.limited(toLongSide: analysisSide).flattened(onGray: 128).inMemory()
         let pixels = try small.withPixels { span in (0..<span.byteCount).map { span.byte($0) } }
-        let map = SaliencyMap(pixels: pixels, width: small.width, height: small.height, bands: small.bands)
-        return try window.rect(at: window.best(in: map))
+        return SaliencyMap(pixels: pixels, width: small.width, height: small.height, bands: small.bands)
     }
 }
 

@@ -127,9 +127,13 @@ struct EncodedImage {
     let height: Int
 
     init(_ type: AttachmentType, _ bytes: [UInt8], of image: Image) {
+        self.init(type, bytes, width: image.width, height: image.height)
+    }
+
+    init(_ type: AttachmentType, _ bytes: [UInt8], width: Int, height: Int) {
         self.type = type
         self.bytes = bytes
-        (width, height) = (image.width, image.height)
+        (self.width, self.height) = (width, height)
     }
 }
 

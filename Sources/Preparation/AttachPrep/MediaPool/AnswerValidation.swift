@@ -76,8 +76,8 @@ struct AnswerValidation {
 
     /// An early thumbnail must have the expected box; its time is not compared.
     private func validated(_ early: EarlyRender, of request: InspectRequest) throws -> EarlyRender {
-        guard let expected = request.expected, early.request.outputs == [.thumbnail],
-            early.request.thumbnail == expected.box
+        guard let expected = request.expected, early.request.outputs == expected.outputs,
+            early.request.thumbnail == expected.box, early.request.targets == expected.targets
         else { throw MediaProcessError.invalidAnswer("an unexpected thumbnail") }
         return EarlyRender(request: early.request, media: try validated(early.media, of: early.request))
     }
@@ -91,7 +91,12 @@ struct AnswerValidation {
             try Self.expect(.duration, attachment.duration)
             try expectFile(of: attachment.bytes, as: .attachment, of: request)
         }
-        for (image, output) in [(media.thumbnail, RenderOutput.thumbnail), (media.crop, .crop)] {
+        let keys = Set(request.targets.map(\.key))
+        guard keys.isSuperset(of: media.targets.keys), keys.isSuperset(of: media.missingTargets.keys) else {
+            throw MediaProcessError.invalidAnswer("a target that was not requested")
+        }
+        let targets = request.targets.map { (media.targets[$0.key], RenderOutput.target($0.key)) }
+        for (image, output) in [(media.thumbnail, RenderOutput.thumbnail), (media.crop, .crop)] + targets {
             guard let image else { continue }
             try Self.expect(.side, image.width, image.height)
             try expectFile(of: image.bytes, as: output, of: request)

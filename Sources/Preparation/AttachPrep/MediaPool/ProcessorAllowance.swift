@@ -107,7 +107,7 @@ enum EncodingTime {
         case .audio where request.attachment?.isCopy == false:
             return 6 + megabytes + 0.1 * min(media.duration ?? 0, Double(bytes) * Limits.audioSecondsPerByteMax)
         case .animation, .movie, .audio: return nil
-        case nil: return request.crop == nil ? nil : 8 + megabytes + 0.1 * megapixels(media)
+        case nil: return request.crop == nil && request.targets.isEmpty ? nil : 8 + megabytes + 0.1 * megapixels(media)
         }
     }
 

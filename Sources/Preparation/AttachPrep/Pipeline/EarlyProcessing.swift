@@ -142,8 +142,8 @@ final class EarlyProcessing: FetchObserver {
         }
         guard let running else { return }
         running.pipe.closeWriteEnd()
-        if case .renditions = await running.result.value {
-            try? staging.remove(RenderStep.workingName(.thumbnail))
+        if case .renditions = await running.result.value, case .thumbnail(let request) = running.work {
+            for output in request.outputs { try? staging.remove(RenderStep.workingName(output)) }
         }
     }
 
@@ -219,13 +219,13 @@ enum EarlyProcessingPolicy {
         }
     }
 
-    /// Nil unless an image is delivered unchanged and needs exactly one render, its thumbnail.
+    /// Nil unless an image is delivered unchanged and needs exactly one render, without a crop.
     private static func thumbnail(_ format: MediaFormat, bytes: Int, for request: AttachmentRequest) -> RenderRequest? {
         var media = InspectedMedia(format: format)
         (media.width, media.height, media.frames) = (1, 1, 1)
         let plan = PreparationPlan(media: media, bytes: bytes, request: request)
         guard plan.passedType != nil, plan.conversion == nil, let images = plan.images,
-            images.outputs == [.thumbnail]
+            images.attachment == nil, images.crop == nil
         else { return nil }
         return images
     }

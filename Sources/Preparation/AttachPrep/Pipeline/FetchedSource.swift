@@ -45,9 +45,9 @@ struct SourceFile: Sendable {
     /// Read-only: media processes receive this descriptor and must not be able to change the source.
     let readable: OwnedDescriptor
 
-    init(in staging: StagingFolder) throws {
-        writable = OwnedDescriptor(descriptor: try staging.create(Self.name))
-        readable = OwnedDescriptor(descriptor: try staging.open(Self.name))
+    init(in staging: StagingFolder, name: String = SourceFile.name) throws {
+        writable = OwnedDescriptor(descriptor: try staging.create(name))
+        readable = OwnedDescriptor(descriptor: try staging.open(name))
     }
 }
 

@@ -25,22 +25,25 @@ struct InspectStep: Sendable {
 
     func run() async throws -> (media: InspectedMedia, early: EarlyThumbnail?) {
         try await withDeadline(deadline, stage: "inspection") {
-            let file = try query.expected.map { _ in OwnedDescriptor(descriptor: try staging.createUnnamed()) }
+            let files = try (query.expected?.outputs ?? []).map { _ in
+                OwnedDescriptor(descriptor: try staging.createUnnamed())
+            }
             let (media, early) = try await engine.inspect(
-                query, source: source, thumbnail: file?.descriptor, signals: signals, deadline: deadline)
-            return (media, file.flatMap { file in early.map { EarlyThumbnail($0, in: file) } })
+                query, source: source, outputs: files.map(\.descriptor), signals: signals, deadline: deadline)
+            return (media, early.map { EarlyThumbnail($0, in: files) })
         }
     }
 }
 
-/// A movie's thumbnail that was made during its inspection, in an unnamed file.
+/// A movie's thumbnail, with its pictures for other systems, that was made during its inspection, in unnamed files.
 struct EarlyThumbnail: Sendable {
     private let render: EarlyRender
-    private let file: OwnedDescriptor
+    /// In the order of the render's outputs.
+    private let files: [OwnedDescriptor]
 
-    init(_ render: EarlyRender, in file: OwnedDescriptor) {
+    init(_ render: EarlyRender, in files: [OwnedDescriptor]) {
         self.render = render
-        self.file = file
+        self.files = files
     }
 
     /// Whether it is the render that the plan needs.
@@ -48,8 +51,9 @@ struct EarlyThumbnail: Sendable {
 
     /// Counts, hashes and seals it, like any other rendition.
     func renditions(in staging: StagingFolder, blocking: BlockingThread) async throws -> Renditions {
-        try await blocking.run { [render, file] in
-            try RenderStep.renditions(render.media, in: [.thumbnail: file.descriptor], staging)
+        try await blocking.run { [render, files] in
+            let open = Dictionary(uniqueKeysWithValues: zip(render.request.outputs, files.map(\.descriptor)))
+            return try RenderStep.renditions(render.media, in: open, staging)
         }
     }
 }

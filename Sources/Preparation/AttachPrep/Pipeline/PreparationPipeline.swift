@@ -12,6 +12,8 @@ struct PreparationPipeline: Sendable {
     let dependencies: PipelineDependencies
     let output: String
     let logger: Logger
+    /// The source of the sender's picture; nil when it has none of its own.
+    var avatar: Result<SourceLocation, any Error>?
     /// The folder name of the result; nil for the manifest's id.
     var folder: String?
     /// Called with the manifest and the staging folder's path before the files are published.
@@ -27,11 +29,14 @@ struct PreparationPipeline: Sendable {
         do {
             let staging = try StagingFolder(output: output)
             defer { staging.discard() }
+            let deadline = record.clock.deadline
+            async let avatar = avatarPicture(in: staging, until: deadline)
             let fetched = try await fetch(into: staging, &record)
             let inspected = try await inspect(fetched, in: staging, &record)
             let planned = try plan(inspected, &record)
             let rendered = try await render(planned, in: staging, &record)
-            let repaired = try await repair(rendered, in: staging, &record)
+            var repaired = try await repair(rendered, in: staging, &record)
+            if let picture = await avatar { repaired.renditions.add(avatar: picture) }
             return .ended(try await publish(repaired, from: staging, &record), record.freshness)
         } catch let unchanged as UnchangedSourceError {
             return .unchanged(unchanged.freshness)
@@ -64,6 +69,17 @@ struct PreparationPipeline: Sendable {
             record.fetchFailed(error, milliseconds: began.duration(to: .now).milliseconds)
             throw error
         }
+    }
+
+    private func avatarPicture(
+        in staging: StagingFolder, until deadline: ContinuousClock.Instant
+    ) async -> Renditions? {
+        guard let avatar else { return nil }
+        let reserve = dependencies.target.reserveSeconds(ofBudget: request.budgetSeconds)
+        return await AvatarStep(
+            request: request, location: avatar, dependencies: dependencies, staging: staging,
+            deadline: deadline - .seconds(clamping: reserve)
+        ).run()
     }
 
     /// Nil for a file, which has no transfer to use.
@@ -251,7 +267,7 @@ struct RenderedSource: Sendable {
     let source: FetchedSource
     let media: InspectedMedia
     let plan: PreparationPlan
-    let renditions: Renditions
+    var renditions: Renditions
 }
 
 /// The result of rendering.

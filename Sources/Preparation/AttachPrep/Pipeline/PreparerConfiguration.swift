@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import MediaEngine
 package import RichPush
 public import Tracing
 
@@ -22,6 +23,8 @@ public struct PreparerConfiguration: Sendable {
     /// The URL at which results are served: `https://media.example/push` gives
     /// `https://media.example/push/<id>/<file>`.
     public var baseURL: String?
+    /// The operator's rows of targets, beside those of the product.
+    package var targetProfiles: [TargetRendition]
     /// Whether paths and file URLs are accepted as sources; true for a command line, never for a service.
     public var allowsLocalFiles: Bool
     /// Whether requests fail when the media process cannot be sandboxed completely.
@@ -44,6 +47,7 @@ public struct PreparerConfiguration: Sendable {
         requestsExpected = 1
         mediaSlots = MediaSlots.machineDefault
         mediaNiceness = 0
+        targetProfiles = []
         allowsLocalFiles = false
         requiresSandbox = false
         stateFolder = StateFolder.defaultPath

@@ -24,11 +24,13 @@ struct PublishStep: Sendable {
         manifest.attachment = attachment
         manifest.thumbnail = try image(renditions.thumbnail, .thumbnail, id: manifest.id)
         manifest.crop = try image(renditions.crop, .crop, id: manifest.id)
+        manifest.renditions = try targetFiles(id: manifest.id)
         manifest.options = AttachmentOptions(
             typeHint: attachment.uti, thumbnailHidden: request.options.thumbnailHidden,
             thumbnailClippingRect: try emittedRect, thumbnailTime: emittedTime)
         manifest.deviceFetch = NetworkProfile.deviceFetch(bytes: attachment.bytes)
-        let working = RenderOutput.allCases.map(RenderStep.workingName) + [SourceFile.name]
+        let outputs = RenderOutput.own + request.targets.renditions.map { .target($0.key) }
+        let working = outputs.map(RenderStep.workingName) + [SourceFile.name, AvatarStep.sourceName]
         for name in working { try staging.remove(name) }
         return manifest
     }
@@ -45,7 +47,10 @@ struct PublishStep: Sendable {
         let planned = plan.warnings.filter { !DeliveryWarnings.codes.contains($0.code) }
         let isSource = if case .source = renditions.delivery { true } else { false }
         let delivery = DeliveryWarnings(media: media, isSource: isSource, orientation: orientation)
-        return planned + renditions.warnings + delivery.warnings
+        let missing = MissingTargets(
+            request.targets.renditions.map(\.key), renditions: renditions, kind: media.kind,
+            hasImage: plan.images != nil)
+        return planned + renditions.warnings + delivery.warnings + missing.warnings
     }
 
     /// The orientation in which the delivered attachment is stored.
@@ -121,6 +126,25 @@ struct PublishStep: Sendable {
         image.url = target.url(
             of: PublishedFile(name: name, sha256: file.sha256), in: id, layout: target.layout)
         return image
+    }
+
+    /// The pictures for other systems; nil when the request names no such system.
+    private func targetFiles(id: String) throws -> [String: ManifestRendition]? {
+        guard !request.targets.renditions.isEmpty else { return nil }
+        var files: [String: ManifestRendition] = [:]
+        for target in request.targets.renditions {
+            guard let picture = renditions.targets[target.key] else { continue }
+            let rendered = picture.rendered
+            let name = "\(target.key).\(rendered.type.fileExtension)"
+            try staging.rename(RenderStep.workingName(.target(target.key)), to: name)
+            var file = ManifestRendition(
+                file: name, type: rendered.type.mimeType, bytes: rendered.bytes, sha256: picture.sha256,
+                width: rendered.width, height: rendered.height)
+            file.url = self.target.url(
+                of: PublishedFile(name: name, sha256: picture.sha256), in: id, layout: self.target.layout)
+            files[target.key] = file
+        }
+        return files
     }
 
     /// The time to emit, in the attachment's own timeline; nil for a still.

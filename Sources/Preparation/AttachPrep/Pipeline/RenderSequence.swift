@@ -90,10 +90,10 @@ struct RenderSequence: Sendable {
         }
     }
 
-    /// The thumbnail only, without crop and attachment, of the frame that is fastest to decode.
+    /// The thumbnail only, without crop, attachment and targets, of the frame that is fastest to decode.
     private func thumbnailAlone(_ request: RenderRequest) async throws -> Renditions {
         var less = request
-        (less.attachment, less.crop) = (nil, nil)
+        (less.attachment, less.crop, less.targets) = (nil, nil, [])
         switch request.format.kind {
         case .movie: less.frameSelection = .movieTime(0)
         case .image where request.frameSelection != .still: less.frameSelection = .animationFrame(0)

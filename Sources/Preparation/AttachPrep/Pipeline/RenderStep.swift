@@ -64,6 +64,10 @@ struct RenderStep: Sendable {
         renditions.attachment = try rendered.attachment.map { try file($0, .attachment, bytes: $0.bytes) }
         renditions.thumbnail = try rendered.thumbnail.map { try file($0, .thumbnail, bytes: $0.bytes) }
         renditions.crop = try rendered.crop.map { try file($0, .crop, bytes: $0.bytes) }
+        for (key, image) in rendered.targets {
+            renditions.targets[key] = try file(image, .target(key), bytes: image.bytes)
+        }
+        renditions.missingTargets = rendered.missingTargets
         renditions.sourcePosition = rendered.sourcePosition
         renditions.attachmentPosition = rendered.attachmentPosition
         renditions.clippingRect = rendered.clippingRect
@@ -96,6 +100,12 @@ struct Renditions: Sendable {
     var attachment: File<RenderedAttachment>?
     var thumbnail: File<RenderedImage>?
     var crop: File<RenderedImage>?
+    /// The pictures for other systems, by key.
+    var targets: [String: File<RenderedImage>] = [:]
+    /// Why pictures are missing, by key.
+    var missingTargets: [String: PreparationWarning.Code] = [:]
+    /// Why the sender's picture, which has a source of its own, is missing.
+    var avatarError: AttachPrepError?
     /// Position of the frame shown, in the source.
     var sourcePosition: MediaPosition?
     /// Position of the frame shown, in an attachment that was written.
@@ -134,6 +144,8 @@ struct Renditions: Sendable {
         attachment = later.attachment ?? attachment
         thumbnail = later.thumbnail ?? thumbnail
         crop = later.crop ?? crop
+        targets.merge(later.targets) { _, later in later }
+        missingTargets.merge(later.missingTargets) { _, later in later }
         sourcePosition = sourcePosition ?? later.sourcePosition
         attachmentPosition = later.attachmentPosition ?? attachmentPosition
         clippingRect = clippingRect ?? later.clippingRect
@@ -142,6 +154,13 @@ struct Renditions: Sendable {
             warnings.append(warning)
         }
         isDegraded = isDegraded || later.isDegraded
+    }
+
+    /// Adds the sender's picture, which has nothing else in common with the media of the request.
+    mutating func add(avatar: Renditions) {
+        targets.merge(avatar.targets) { own, _ in own }
+        missingTargets.merge(avatar.missingTargets) { own, _ in own }
+        avatarError = avatar.avatarError
     }
 
     /// The image that can replace a missing attachment: the crop if there is one, else the thumbnail.

@@ -117,6 +117,7 @@ struct PreparationPlanner {
         var render = RenderRequest(format: media.format, frameSelection: frame)
         render.thumbnail = request.options.thumbnailBox
         render.crop = media.kind == .audio ? nil : request.options.crop
+        render.targets = request.sourceTargets
         return render
     }
 
@@ -143,7 +144,12 @@ struct PlanSteps {
                 "write a thumbnail, \(options.thumbnailFit.rawValue) "
                     + "\(options.thumbnailWidth)x\(options.thumbnailHeight)")
         }
+        if hasImage { steps += request.targets.renditions.map(Self.sentence) }
         return [attachment] + steps
+    }
+
+    private static func sentence(_ target: TargetRendition) -> String {
+        "write \(target.key), at most \(target.width)x\(target.height), within \(target.bytesMax.grouped) bytes"
     }
 
     private var attachment: String {

@@ -85,9 +85,9 @@ struct ThumbnailPrediction {
         guard format?.kind == .movie, options.crop == nil, !isTooLarge else { return nil }
         let box = options.thumbnailBox
         switch options.thumbnailTime {
-        case .at(let seconds): return ExpectedThumbnail(box: box, seconds: seconds)
+        case .at(let seconds): return ExpectedThumbnail(box: box, targets: request.sourceTargets, seconds: seconds)
         case .auto: return nil
-        case nil: return ExpectedThumbnail(box: box, seconds: nil)
+        case nil: return ExpectedThumbnail(box: box, targets: request.sourceTargets, seconds: nil)
         }
     }
 

@@ -44,13 +44,7 @@ public struct PublishedFile: Sendable, Hashable {
 
 extension Manifest {
     /// The files of the result, the attachment first.
-    var publishedFiles: [PublishedFile] {
-        [
-            attachment.map { ($0.file, $0.sha256) }, thumbnail.map { ($0.file, $0.sha256) },
-            crop.map { ($0.file, $0.sha256) },
-        ]
-        .compactMap(\.self).map { PublishedFile(name: $0.0, sha256: $0.1) }
-    }
+    var publishedFiles: [PublishedFile] { files.map { PublishedFile(name: $0.name, sha256: $0.sha256) } }
 
     /// The layout in which the result was published, from the attachment's URL.
     var layout: ResultLayout {
@@ -70,6 +64,11 @@ extension Manifest {
         manifest.attachment?.url = attachment.flatMap { url(PublishedFile(name: $0.file, sha256: $0.sha256)) }
         manifest.thumbnail?.url = thumbnail.flatMap { url(PublishedFile(name: $0.file, sha256: $0.sha256)) }
         manifest.crop?.url = crop.flatMap { url(PublishedFile(name: $0.file, sha256: $0.sha256)) }
+        manifest.renditions = renditions?.mapValues { rendition in
+            var rendition = rendition
+            rendition.url = url(PublishedFile(name: rendition.file, sha256: rendition.sha256))
+            return rendition
+        }
         return manifest
     }
 }

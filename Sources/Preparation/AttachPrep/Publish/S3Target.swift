@@ -64,19 +64,16 @@ struct S3Target: PublishTarget {
 
     func publishFiles(_ result: FinishedResult) async throws {
         let manifest = result.manifest
-        var files = [manifest.thumbnail, manifest.crop].compactMap(\.self)
-            .map { (PublishedFile(name: $0.file, sha256: $0.sha256), $0.mimeType, $0.bytes) }
-        if let file = manifest.attachment {
-            files.append((PublishedFile(name: file.file, sha256: file.sha256), file.mimeType, file.bytes))
-        }
         // Existing objects are written again: that renews their age, by which lifecycle rules remove objects.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (file, mimeType, bytes) in files {
+            for content in manifest.files {
+                let file = PublishedFile(name: content.name, sha256: content.sha256)
                 group.addTask {
                     let descriptor = OwnedDescriptor(descriptor: try result.staging.open(file.name))
                     let object = S3Object(
-                        key: key(of: file, in: manifest.id, layout), descriptor: descriptor.descriptor, bytes: bytes,
-                        sha256: file.sha256, mimeType: mimeType, name: file.suggestedName, cacheControl: cacheControl)
+                        key: key(of: file, in: manifest.id, layout), descriptor: descriptor.descriptor,
+                        bytes: content.bytes, sha256: file.sha256, mimeType: content.mimeType,
+                        name: file.suggestedName, cacheControl: cacheControl)
                     try await put(object, from: descriptor, before: result.deadline)
                 }
             }

@@ -1,6 +1,7 @@
 public import AttachPrepModel
 import Crypto
 import FoundationEssentials
+import MediaEngine
 public import RichPush
 import SafeArithmetic
 
@@ -33,6 +34,11 @@ public struct AttachmentRequest: Sendable, Hashable {
     public var unsupported: Unsupported
     /// The types that the app can attach; nil for all that iOS documents.
     public var attachmentTypes: AcceptedTypes?
+    /// The systems that pictures are made for beside iOS's attachment.
+    public var targets: RequestTargets
+    /// The source of the sender's picture, as `source`; nil makes it of `source` if the target is named. Fetched without
+    /// `headers`.
+    public var avatar: String?
     /// Time budget in seconds, from when work on the request begins.
     public var budgetSeconds: Double
     /// The caller's size limit in decimal bytes, in addition to Apple's.
@@ -52,9 +58,15 @@ public struct AttachmentRequest: Sendable, Hashable {
         rendition = .original
         oversize = .shrink
         unsupported = .convert
+        targets = RequestTargets()
         budgetSeconds = Limits.budgetSeconds
         headers = [:]
         jobOptions = JobOptions()
+    }
+
+    /// The pictures that are made of `source`.
+    var sourceTargets: [TargetRendition] {
+        targets.renditions.filter { avatar == nil || $0.key != MediaTarget.avatar.rawValue }
     }
 
     /// The size limit for a kind in decimal bytes: the smallest of Apple's, the caller's and what a phone can fetch.
@@ -131,8 +143,8 @@ public struct AttachmentRequest: Sendable, Hashable {
 /// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, maxBytes, network,
-            deviceBudget, headers
+        case source, id, options, rendition, oversize, unsupported, attachmentTypes, targets, avatar, budget, maxBytes
+        case network, deviceBudget, headers
     }
 
     public init(from decoder: any Decoder) throws {
@@ -146,6 +158,8 @@ extension AttachmentRequest: Codable {
         oversize = try values.decodeIfPresent(Oversize.self, forKey: .oversize) ?? oversize
         unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? unsupported
         attachmentTypes = try values.decodeIfPresent(AcceptedTypes.self, forKey: .attachmentTypes) ?? attachmentTypes
+        targets = try values.decodeIfPresent(RequestTargets.self, forKey: .targets) ?? targets
+        avatar = try values.decodeIfPresent(String.self, forKey: .avatar) ?? avatar
         budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
         bytesMax = try values.wholeNumber(forKey: .maxBytes) ?? bytesMax
         network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
@@ -165,6 +179,8 @@ extension AttachmentRequest: Codable {
         try values.encode(oversize, forKey: .oversize)
         try values.encode(unsupported, forKey: .unsupported)
         try values.encodeIfPresent(attachmentTypes, forKey: .attachmentTypes)
+        if !targets.isEmpty { try values.encode(targets, forKey: .targets) }
+        try values.encodeIfPresent(avatar, forKey: .avatar)
         try values.encode(budgetSeconds, forKey: .budget)
         try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
         try values.encodeIfPresent(network, forKey: .network)
@@ -236,7 +252,10 @@ package struct RequestIdentity: Sendable, Hashable {
         let canonical = try JSONEncoder.singleLine.encode(nameless)
         let name = SHA256.hash(data: canonical).hexadecimal
         id = request.id ?? String(name.prefix(32))
-        let whole = canonical + Data("\(Manifest.currentSchema) \(localState ?? "")".utf8)
+        // A name of the operator's may mean other limits tomorrow.
+        let ownRows = request.targets.ownRows
+        let rows = ownRows.isEmpty ? Data() : try JSONEncoder.singleLine.encode(ownRows)
+        let whole = canonical + Data("\(Manifest.currentSchema) \(localState ?? "")".utf8) + rows
         digest = SHA256.hash(data: whole).hexadecimal
     }
 }

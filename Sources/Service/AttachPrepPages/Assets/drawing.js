@@ -14,7 +14,7 @@ function drawing(item) {
     stage.dataset.scale = drawingChoices.scale;
     fill(stage, rawPhone(item), preparedPhone(item));
   };
-  section.append(...[drawingControls(item, draw), stage, arrivalBars(item.manifest)].filter(Boolean));
+  section.append(...[drawingControls(item, draw), stage, drawnTargets(item), arrivalBars(item.manifest)].filter(Boolean));
   draw();
   return section;
 }

@@ -35,6 +35,7 @@ function manifestFacts(manifest, { hasError = true } = {}) {
     ["Reasons", manifest.error ? null : sentences(manifest.reasons)],
     ["Thumbnail", thumbnail && fileText(thumbnail)],
     ["Crop", crop && fileText(crop)],
+    ...Object.entries(manifest.renditions ?? {}).sort().map(([name, file]) => [name, fileText(file)]),
     ["Options", options && make("code", {}, JSON.stringify(withoutEmpty(options)))],
     ["Warnings", manifest.warnings.length
       ? manifest.warnings.map(({ code, message }) => make("p", {}, make("code", {}, code), " ", message)) : null],
@@ -53,7 +54,7 @@ function sourceText(source) {
 }
 
 function fileText(file) {
-  const parts = [file.uti ?? file.mimeType, `${grouped.format(file.bytes)} bytes`];
+  const parts = [file.uti ?? file.mimeType ?? file.type, `${grouped.format(file.bytes)} bytes`];
   if (file.width) parts.push(`${file.width} × ${file.height}`);
   if (file.frames > 1) parts.push(`${file.frames} frames`);
   if (file.duration) parts.push(secondsText(file.duration));

@@ -48,7 +48,11 @@ function publishesElsewhere() {
 function drawnItem(manifest, text) {
   return {
     manifest, text: { ...attachprepFacts.sample, ...text },
-    media: { attachment: localAddress(manifest.attachment?.url), thumbnail: localAddress(manifest.thumbnail?.url) },
+    media: {
+      attachment: localAddress(manifest.attachment?.url), thumbnail: localAddress(manifest.thumbnail?.url),
+      renditions: Object.fromEntries(Object.entries(manifest.renditions ?? {})
+        .map(([name, { url }]) => [name, localAddress(url)])),
+    },
   };
 }
 

@@ -14,6 +14,8 @@ function trialBody(form, source) {
   if (values.get("animation")) options.animation = values.get("animation");
   const order = { source, priority: "high", options, rendition: values.get("rendition"),
     oversize: values.get("oversize"), unsupported: values.get("unsupported") };
+  const targets = values.get("targets").split(",");
+  if (targets[0] !== "ios") order.targets = ["ios", ...targets];
   if (values.get("network")) order.network = values.get("network");
   return order;
 }

@@ -39,6 +39,7 @@ function tryView() {
       choice("Rendition", "rendition", ["original", "display"]),
       choice("Network", "network", ["", "3g", "lte", "wifi"]),
       choice("Animation", "animation", ["", "still", "gif", "mp4"]),
+      choice("Also for", "targets", ["ios", "android", "web", "android,web"]),
       choice("Oversize", "oversize", ["shrink", "reject"]),
       choice("Unsupported types", "unsupported", ["convert", "reject"]),
       field("Smart crop", make("input", { type: "checkbox", name: "smart" }))),

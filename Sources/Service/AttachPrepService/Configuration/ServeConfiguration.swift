@@ -168,6 +168,7 @@ public struct ServeConfiguration: Sendable {
         configuration.mediaSlots = try reader.whole(.mediaSlots, 1...1_000) ?? MediaSlots.machineDefault
         configuration.requestsExpected = configuration.mediaSlots.adding(clamping: 1)
         configuration.requiresSandbox = try reader.isOn(.requireSandbox)
+        configuration.targetProfiles = try reader.targetProfiles()
         configuration.mediaNiceness = Limits.serviceMediaNiceness
         return configuration
     }

@@ -45,6 +45,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case concurrency
     case perHost = "per-host"
     case mediaSlots = "media-slots"
+    case targetProfile = "target-profile"
     case requireSandbox = "require-sandbox"
     case httpsOnly = "https-only"
     case allowPrivateNetwork = "allow-private-network"
@@ -74,7 +75,7 @@ public enum Setting: String, CaseIterable, Sendable {
 
     /// Whether it has several values: a list in the configuration file, separated by commas elsewhere.
     public var isList: Bool {
-        [.tokens, .webhookSecrets, .allowCallbackNetwork, .metricsNetwork, .resolve].contains(self)
+        [.tokens, .webhookSecrets, .allowCallbackNetwork, .metricsNetwork, .resolve, .targetProfile].contains(self)
     }
 
     /// Whether SIGHUP applies a changed value; others need a restart.
@@ -132,6 +133,7 @@ extension Setting {
         case .concurrency: "Number of jobs to process at a time."
         case .perHost: "Number of jobs of a token to process at a time that download from the same host."
         case .mediaSlots: "Number of media files to decode or encode at a time."
+        case .targetProfile: "Picture of another service, a name for \"targets\" of requests; repeatable."
         case .requireSandbox: "Fail if the media process cannot be sandboxed."
         case .httpsOnly: "Reject http sources, including redirects to http."
         case .allowPrivateNetwork: "Allow sources on loopback, private and reserved addresses."
@@ -166,6 +168,7 @@ extension Setting {
         case .logFormat: "text|json"
         case .logLevel: "level"
         case .resolve: "host:port:address"
+        case .targetProfile: "name:WxH:bytes"
         case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly:
             nil
         }

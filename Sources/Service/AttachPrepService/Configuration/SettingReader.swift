@@ -3,6 +3,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 import Linux
+import MediaEngine
 import RichPush
 import SafeArithmetic
 
@@ -121,6 +122,17 @@ extension SettingReader {
         settings.cacheControl = self.text(.s3CacheControl)?.value
         settings.layout = try choice(.s3Layout, ResultLayout.self) ?? settings.layout
         return .bucket(settings)
+    }
+
+    /// The operator's rows of targets.
+    ///
+    /// - Throws: `request.invalid`, with a message that names the setting.
+    func targetProfiles() throws -> [TargetRendition] {
+        do {
+            return try TargetTable.profiles(list(.targetProfile))
+        } catch let error as AttachPrepError {
+            throw AttachPrepError(.requestInvalid, "Invalid value for \(Setting.targetProfile.flag). \(error.message)")
+        }
     }
 
     /// A base URL: http or https, without query and fragment.

@@ -141,7 +141,8 @@ struct ServerDependencies: Sendable {
         }
         let sends = !configuration.webhookSecrets.isEmpty || configuration.webhookSecretFile != nil
         let validator = SubmissionValidator(
-            uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly, tracer: tracer)
+            uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly,
+            targetProfiles: configuration.preparer.targetProfiles, tracer: tracer)
         return try AttachmentService(
             store: store, validator: validator, feed: feed, receiptService: receiptService, tokens: tokens,
             settings: service, health: health, serviceStatus: serviceStatus, metrics: metrics, tracer: tracer,

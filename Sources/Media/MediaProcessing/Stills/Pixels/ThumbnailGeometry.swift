@@ -15,6 +15,11 @@ package struct ThumbnailGeometry: Sendable, Hashable {
     /// The part that is kept, which may be all of it.
     var kept: PixelRect { cut ?? PixelRect(left: 0, top: 0, width: width, height: height) }
 
+    /// The whole image in a size.
+    init(whole size: (width: Int, height: Int)) {
+        (width, height, cut) = (size.width, size.height, nil)
+    }
+
     /// Pure: takes the upright image size and the box, in pixels.
     package init(imageWidth: Int, imageHeight: Int, box: ThumbnailRendition) {
         let (acrossRatio, downRatio) = (
