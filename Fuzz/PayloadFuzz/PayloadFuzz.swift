@@ -63,6 +63,7 @@ import FuzzSupport
         let apart: Set<String> = Set(
             media.items.flatMap { item in
                 ([item.path] + item.fields.values).compactMap { $0.steps.first?.key }
+                    + (item.location.alternativeText == nil ? [] : ["aps", "_mediaAlt"])
             })
         for key in top where !apart.contains(key) && key != PushContent.key && media.root.steps.isEmpty {
             Invariant.hold(

@@ -194,7 +194,71 @@ import Testing
                 "payload.type_not_attachable", "payload.content_extension",
             ])
         #expect(report["dialect"] as? String == "attach")
-        #expect((report["media"] as? [[String: Any]])?.first?.keys.sorted() == ["address", "kind", "path", "type"])
+        #"{"message":{"topic":"t","notification":{"title":"x","image":"\#(try CommandBench.url("counter.gif"))"},"#
+    }
+}
+
+/// Payloads for Android and browsers.
+extension PayloadCommandTests {
+    @Test func `FCM's shared GIF becomes a still for Android, and iOS gets the GIF`() async throws {
+        let json =
+            #"{"message":{"topic":"t","notification":{"title":"x","image":"\#(try CommandBench.url("counter.gif"))"},"#
+            + #""apns":{"payload":{"aps":{"mutable-content":1}}}}}"#
+        let result = try await payload(json)
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        let message = try #require(try object(result.text)["message"] as? [String: Any], "\(result.text)")
+        let shared = try #require((message["notification"] as? [String: Any])?["image"] as? String)
+        let options = (message["apns"] as? [String: Any])?["fcm_options"] as? [String: Any]
+        #expect(shared.hasSuffix(".jpg") || shared.hasSuffix(".png"), "\(shared)")
+        #expect((options?["image"] as? String)?.hasSuffix(".gif") == true, "\(result.text)")
+        let file = try Data(contentsOf: URL(fileURLWithPath: bench.output + shared.dropFirst(Self.base.count)))
+        #expect(file.count <= 1_048_576)
+    }
+
+    @Test func `--for adds the fields of Android and browsers to an FCM message`() async throws {
+        let json =
+            #"{"message":{"topic":"t","notification":{"title":"x"},"apns":{"payload":{"aps":{"mutable-content":1}},"#
+            + #""fcm_options":{"image":"\#(try CommandBench.url("picture.jpg"))"}}}}"#
+        let result = try await payload(json, "--for", "ios,android,web")
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        let message = try #require(try object(result.text)["message"] as? [String: Any], "\(result.text)")
+        for block in ["android", "webpush"] {
+            let notification = (message[block] as? [String: Any])?["notification"] as? [String: Any]
+            #expect((notification?["image"] as? String)?.hasPrefix(Self.base) == true, "\(block): \(result.text)")
+        }
+    }
+
+    @Test func `Web push JSON is rewritten in place`() async throws {
+        let json = #"{"title":"t","icon":"\#(try CommandBench.url("grid.png"))","n":1.50}"#
+        let result = try await payload(json)
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        #expect(result.text.hasPrefix(#"{"title":"t","icon":"\#(Self.base)/_content/"#), "\(result.text)")
+        #expect(result.text.hasSuffix(#","n":1.50}"#) && !result.text.contains("attachprep"))
+    }
+
+    @Test func `A missing third choice does not fail a payload whose first media is fine`() async throws {
+        let json =
+            #"{"aps":{"alert":"x","mutable-content":1,"movie":"\#(try CommandBench.url("clock.mp4"))","#
+            + #""image":"\#(try CommandBench.url("missing.jpg"))"}}"#
+        let result = try await payload(json)
+        #expect(result.exitCode == 0 && result.errorText.contains("payload.media_removed"), "\(result.errorText)")
+        #expect(!result.text.contains("missing"))
+    }
+
+    @Test func `The error for unknown media first names the option to use`() async throws {
+        let json = #"{"aps":{"alert":"x","mutable-content":1},"own":{"hero":"https://cdn.example/cat.jpg"}}"#
+        let result = try await payload(json)
+        #expect(result.exitCode == 1)
+        #expect(result.errorText.hasPrefix("attachprep: payload.no_media: Use --media-key own.hero, "))
+        let android = #"{"message":{"android":{"notification":{"image":"https://cdn.example/cat.jpg"}}}}"#
+        let other = try await payload(android)
+        #expect(other.errorText.hasPrefix("attachprep: payload.no_media: Use --for ios,android to have "))
+    }
+
+    @Test func `--check is not good when notes say that nothing is shown`() async throws {
+        let json = #"{"attach":"https://cdn.example/cat.jpg"}"#
+        let result = try await bench.command(["payload", "-", "--check"], input: json).run()
+        #expect(result.text.contains("payload.mutable_content_missing") && !result.text.contains("good "))
     }
 }
 

@@ -70,15 +70,24 @@ struct PayloadCommand: AsyncParsableCommand {
 
     /// One document: a payload or an array of payloads.
     private func run(document bytes: [UInt8]) async throws {
-        let dialect = try payload.row()
+        let search = try search
         do {
-            let input = try PayloadInput(bytes, dialect: dialect)
+            let input = try PayloadInput(bytes, search: search)
             let output = try await payload.check ? formatter.checked(input) : rewritten(input)
             output.show()
             if output.isFailure { throw ExitCodeError.someRejected }
         } catch let error as AttachPrepError {
             try formatter.failed(error, line: nil).show()
             throw ExitCodeError.someRejected
+        }
+    }
+
+    /// What is searched for in the payload.
+    private var search: MediaSearch {
+        get throws {
+            MediaSearch(
+                dialect: try payload.row(), targets: try request.request(for: "").targets.systems,
+                acceptsText: receipts.campaign != nil)
         }
     }
 
@@ -105,13 +114,13 @@ struct PayloadCommand: AsyncParsableCommand {
             throw ValidationError("--preview shows one payload, but the input is JSON Lines; omit it.")
         }
         if payload.check { return try check(lines) }
-        let (dialect, formatter) = (try payload.row(), try self.formatter)
+        let (search, formatter) = (try search, try self.formatter)
         let session = try await session(requests: lines.count)
         let work = try PayloadWork(self, session: session)
         let end = await Interruption.cancellingOnInterrupt {
             await session.each(lines, inOrder: true) { (line: PayloadLines.Line) -> PayloadOutput in
                 do {
-                    let result = try await work.rewritten(PayloadInput(line.bytes, dialect: dialect))
+                    let result = try await work.rewritten(PayloadInput(line.bytes, search: search))
                     return try formatter.rewritten(result).ofLine(line.number)
                 } catch let error as AttachPrepError {
                     return formatter.failed(error, line: line.number)
@@ -129,12 +138,12 @@ struct PayloadCommand: AsyncParsableCommand {
     }
 
     private func check(_ lines: [PayloadLines.Line]) throws {
-        let (dialect, formatter) = (try payload.row(), try self.formatter)
+        let (search, formatter) = (try search, try self.formatter)
         var isFailure = false
         for line in lines {
             let output: PayloadOutput
             do {
-                output = try formatter.checked(PayloadInput(line.bytes, dialect: dialect), line: line.number)
+                output = try formatter.checked(PayloadInput(line.bytes, search: search), line: line.number)
             } catch let error as AttachPrepError {
                 output = formatter.unchecked(error, line: line.number)
             }

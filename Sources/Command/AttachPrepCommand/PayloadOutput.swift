@@ -70,7 +70,8 @@ struct PayloadOutputFormatter: Sendable {
 
     /// An input that failed. A line of JSON Lines still has one line of output, so that lines correspond.
     func failed(_ error: AttachPrepError, line: Int?) -> PayloadOutput {
-        var output = PayloadOutput(notes: ["\(error.code.rawValue): \(error.message)"], line: line, isFailure: true)
+        let note = "\(error.code.rawValue): \(Self.withOptions(error.message))"
+        var output = PayloadOutput(notes: [note], line: line, isFailure: true)
         if line != nil { output.json = format == .json ? Self.json(error) : "null" }
         return output
     }
@@ -78,8 +79,14 @@ struct PayloadOutputFormatter: Sendable {
     /// A line of JSON Lines that `--check` cannot read.
     func unchecked(_ error: AttachPrepError, line: Int) -> PayloadOutput {
         guard format == .text else { return failed(error, line: line) }
-        let rows = [("line", "\(line)"), ("error", "\(error.code.rawValue): \(error.message)")]
+        let rows = [("line", "\(line)"), ("error", "\(error.code.rawValue): \(Self.withOptions(error.message))")]
         return PayloadOutput(lines: rows.map { PayloadReport.row($0.0, $0.1) }, isFailure: true)
+    }
+
+    /// A message with the options of the command in place of the settings that it names for all callers.
+    private static func withOptions(_ message: String) -> String {
+        message.replacing("Set the media key ", with: "Use --media-key ")
+            .replacing("Name the targets ", with: "Use --for ios,")
     }
 
     private static func json(_ error: AttachPrepError) -> String {

@@ -11,6 +11,8 @@ struct PayloadReport: Encodable {
         let address: String
         /// `url`, `file` (of the app), or `other`.
         let kind: String
+        /// The system that shows it, or `avatar`.
+        let target: MediaTarget
         @Nullable private(set) var type: String?
     }
 
@@ -18,13 +20,22 @@ struct PayloadReport: Encodable {
     let index: Int?
     let dialect: String
     let service: String
-    /// The size of the APNs payload.
+    /// The size of what iOS receives; of web push, of the message.
     let bytes: Int
     let media: [Media]
     let warnings: [PayloadWarning]
 
+    /// The limit of `bytes`.
+    private let bytesMax: Int
+    /// The sentence when nothing is in the way of the media; nil when something is.
+    private let good: String?
+
     /// Whether the media is expected to be shown: no warning has level `error`.
     var isShown: Bool { !warnings.contains { $0.level == .error } }
+
+    private enum CodingKeys: String, CodingKey {
+        case index, dialect, service, bytes, media, warnings
+    }
 
     /// - Parameter silenced: warnings that are not reported.
     init(_ rewriter: PayloadRewriter, silenced: Set<PayloadWarning.Code> = [], index: Int? = nil) {
@@ -32,7 +43,8 @@ struct PayloadReport: Encodable {
         dialect = rewriter.media.dialect.name
         service = rewriter.media.dialect.service
         bytes = rewriter.bytes
-        media = rewriter.media.items.map { item in
+        bytesMax = rewriter.bytesMax
+        media = (rewriter.media.items + rewriter.media.otherItems).map { item in
             let (kind, address) =
                 switch item.address {
                 case .url(let text): ("url", text)
@@ -40,9 +52,24 @@ struct PayloadReport: Encodable {
                 case .other(let text): ("other", text)
                 }
             return Media(
-                path: item.path.description, address: RedactedURL.redact(address), kind: kind, type: item.declaredType)
+                path: item.path.description, address: RedactedURL.redact(address), kind: kind,
+                target: item.location.target, type: item.declaredType)
         }
-        warnings = rewriter.warnings.filter { !silenced.contains($0.code) }
+        let all = rewriter.warnings
+        warnings = all.filter { !silenced.contains($0.code) }
+        let isInTheWay = all.contains { $0.level != .note || Self.preventing.contains($0.code) }
+        good = isInTheWay ? nil : Self.good(rewriter.media)
+    }
+
+    /// Codes that mean, at any level, that no media is shown: a note is about a payload that may be a local one.
+    private static let preventing: Set<PayloadWarning.Code> = [.mutableContentMissing, .alertMissing]
+
+    private static func good(_ media: PayloadMedia) -> String {
+        if media.isTextOnly { return "The alert has no media; its arrival can be counted." }
+        if media.isWebPush { return "A browser can show the media." }
+        if media.isLiveActivity { return "The app's Live Activity can show the media." }
+        return media.items.isEmpty
+            ? "The media can be shown." : "iOS starts the service extension, and the media can be shown."
     }
 
     /// One line of JSON.
@@ -54,12 +81,13 @@ struct PayloadReport: Encodable {
     var lines: [StyledText] {
         var rows = index.map { [("payload", "[\($0)]")] } ?? []
         rows.append(("dialect", "\(dialect) (\(service))"))
-        rows += media.map { ("media", "\($0.path)  \($0.address)\($0.type.map { "  as \($0)" } ?? "")") }
-        rows.append(("bytes", "\(bytes.grouped) of \(Limits.payloadBytesMax.grouped)"))
-        rows += warnings.map { ($0.level.rawValue, "\($0.code.rawValue): \($0.message)") }
-        if !warnings.contains(where: { $0.level != .note }) {
-            rows.append(("good", "iOS starts the service extension, and the media can be shown."))
+        rows += media.map { item in
+            let type = item.type.map { "  as \($0)" } ?? ""
+            return ("media", "\(item.path)  \(item.address)\(type)\(item.target == .ios ? "" : "  for \(item.target)")")
         }
+        rows.append(("bytes", "\(bytes.grouped) of \(bytesMax.grouped)"))
+        rows += warnings.map { ($0.level.rawValue, "\($0.code.rawValue): \($0.message)") }
+        if let good { rows.append(("good", good)) }
         return rows.map { Self.row($0.0, $0.1) }
     }
 

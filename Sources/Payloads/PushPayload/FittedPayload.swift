@@ -7,33 +7,37 @@ struct FittedPayload {
     let base: PayloadDocument
     let root: PayloadPath
     let content: PushContent
+    /// What counts of the payload, and its limit.
+    let share: PayloadShare
     private(set) var warnings: [PayloadWarning] = []
 
-    init(base: PayloadDocument, root: PayloadPath, content: PushContent) {
+    init(base: PayloadDocument, root: PayloadPath, content: PushContent, share: PayloadShare) {
         self.base = base
         self.root = root
         self.content = content
+        self.share = share
     }
 
     /// Throws `payload.too_large` when the payload is over the limit without all optional parts.
     mutating func fitted() throws(PayloadError) -> PayloadDocument {
         var (isCompact, content) = (false, content)
         var document = try complete(content, isCompact: isCompact)
-        for reduction in PayloadReduction.allCases {
-            if try size(of: document) <= Limits.payloadBytesMax { return document }
+        for reduction in PayloadReduction.allCases where reduction != .whitespace || share.hasWhitespace {
+            if try share.bytes(of: document) <= share.bytesMax { return document }
             isCompact = isCompact || reduction == .whitespace
             content = reduction.applied(to: content)
             let reduced = try complete(content, isCompact: isCompact)
-            if reduced != document { warnings.append(Self.warning(of: reduction)) }
+            if reduced != document { warnings.append(warning(of: reduction)) }
             document = reduced
         }
-        guard try size(of: document) <= Limits.payloadBytesMax else { throw try tooLarge(document) }
+        guard try share.bytes(of: document) <= share.bytesMax else { throw try tooLarge(document) }
         return document
     }
 
     /// Sets the neutral object, at the end of the APNs payload, or removes it when `content` is empty.
     private func complete(_ content: PushContent, isCompact: Bool) throws(PayloadError) -> PayloadDocument {
         var document = isCompact ? try base.compacted(at: root) : base
+        guard document.value.value(at: root) != nil else { return document }
         let there = try document.value(at: root)[PushContent.key]
         if content.isEmpty {
             if there != nil { try document.apply([.remove(root.appending(.key(PushContent.key)))]) }
@@ -43,26 +47,21 @@ struct FittedPayload {
         return document
     }
 
-    private func size(of document: PayloadDocument) throws(PayloadError) -> Int {
-        try document.bytes(at: root).count
-    }
-
-    private static func warning(of reduction: PayloadReduction) -> PayloadWarning {
-        let limit = Limits.payloadBytesMax.grouped
-        return PayloadWarning(
+    private func warning(of reduction: PayloadReduction) -> PayloadWarning {
+        PayloadWarning(
             .partDropped,
-            "To fit APNs' \(limit) bytes, the payload is sent without \(reduction.part): \(reduction.reason); "
-                + "shorten texts or keys to keep it.")
+            "To fit \(share.bytesMax.grouped) bytes of \(share.service), the payload is sent without \(reduction.part)"
+                + ": \(reduction.reason); shorten texts or keys to keep it.")
     }
 
     private func tooLarge(_ document: PayloadDocument) throws(PayloadError) -> PayloadError {
-        let bytes = try size(of: document)
-        let (path, part) = try document.value(at: root).largestPart
-        let over = (bytes - Limits.payloadBytesMax).grouped
+        let bytes = try share.bytes(of: document)
+        let (path, part) = (document.value.value(at: root) ?? document.value).largestPart
+        let over = (bytes - share.bytesMax).grouped
         return PayloadError(
             .payloadTooLarge,
-            "The payload is \(bytes.grouped) bytes after all optional parts were dropped, over APNs' "
-                + "\(Limits.payloadBytesMax.grouped); shorten it by \(over), for example "
+            "The payload is \(bytes.grouped) bytes after all optional parts were dropped, over the "
+                + "\(share.bytesMax.grouped) of \(share.service); shorten it by \(over), for example "
                 + "\(PrintableText.path(path)), which takes \(part.grouped).")
     }
 }

@@ -25,6 +25,7 @@ struct MediaFieldChanges {
     func change(of field: MediaLocation.Field, found: PayloadValue) -> Change {
         switch field {
         case .id, .type, .fallbackURL: .keep
+        case .kind: kind(found)
         case .name: name(found)
         case .bytes: bytes(found)
         case .typeHint: found.string == type.uti ? .keep : .write(.string(type.uti))
@@ -32,6 +33,14 @@ struct MediaFieldChanges {
         case .clippingRect: rect(found)
         case .thumbnailTime: time(found)
         }
+    }
+
+    /// A keyword for a kind of media: `IMAGE`, `video`; some services have one for GIFs.
+    private func kind(_ found: PayloadValue) -> Change {
+        guard let text = found.string else { return .keep }
+        let declared = DeclaredType(text)
+        if declared.format == .gif ? type == .gif : declared.kind == type.kind { return .keep }
+        return .write(.string(LetterCase(of: text).applied(to: type.kind.keyword)))
     }
 
     /// Keeps the name and replaces its extension with that of the prepared type.
@@ -151,13 +160,7 @@ extension TypeNotation {
             guard declared.kind != nil else { return nil }
             if declared.form == .fileExtension { return fileExtension(type, like: found) }
             if declared.kind == type.kind { return found }
-            let keyword =
-                switch type.kind {
-                case .image: "image"
-                case .audio: "audio"
-                case .movie: "video"
-                }
-            return LetterCase(of: found).applied(to: keyword)
+            return LetterCase(of: found).applied(to: type.kind.keyword)
         }
     }
 
@@ -193,6 +196,17 @@ extension TypeNotation {
         .mp3: ["mp3"], .mpeg4Audio: ["m4a"], .mpeg: ["mpg", "mpeg"], .mpeg2Video: ["m2v"], .mpeg4: ["mp4"],
         .avi: ["avi"],
     ]
+}
+
+extension MediaKind {
+    /// What services call the kind.
+    fileprivate var keyword: String {
+        switch self {
+        case .image: "image"
+        case .audio: "audio"
+        case .movie: "video"
+        }
+    }
 }
 
 /// The letter case of a keyword.

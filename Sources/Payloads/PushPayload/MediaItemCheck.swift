@@ -328,7 +328,9 @@ enum FileNaming: Sendable, Hashable {
     private static let table: [String: FileNaming] = [
         "iterable": .suggestedName, "pushwoosh": .suggestedName, "attach": .suggestedName,
         "countly": .suggestedName, "reteno": .suggestedName, "customer-io": .suggestedName,
-        "infobip": .url, "ometria": .url, "pinpoint": .url, "motisig": .urlElseJPEG,
+        "pushengage": .suggestedName, "attentive": .url, "taplytics": .url,
+        "infobip": .url, "ometria": .url, "pinpoint": .url, "motisig": .urlElseJPEG, "webengage": .urlElseJPEG,
+        "izooto": .urlElseJPEG, "inngage": .urlElseJPEG, "hackle": .mimeTypeElseURL, "notifly": .declaredType,
         "fcm": .suggestedNameElseMIMEType, "notifee": .suggestedNameElseMIMEType,
         "swrve": .urlElseMIMEType, "rover": .urlElseMIMEType, "kumulos": .urlElseMIMEType,
         "adobe-journey-optimizer": .urlElseMIMEType, "appcues": .mimeTypeElseURL,
@@ -341,7 +343,9 @@ enum FileNaming: Sendable, Hashable {
     ]
 
     /// Dialects of tutorials and generic keys, which the app itself reads.
-    static let ownApps: Set<String> = ["attach", "podcast", "image-url", "aps-media", "generic", "custom"]
+    static let ownApps: Set<String> = [
+        "attach", "podcast", "image-url", "aps-media", "generic", "custom", "json-text", "live-activity",
+    ]
 
     /// The consequence of a URL without an extension; nil when there is none.
     func missingExtension(_ service: String, hasType: Bool) -> String? {

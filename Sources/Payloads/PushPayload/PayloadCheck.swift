@@ -5,17 +5,57 @@ public import RichPush
 public enum PayloadCheck {
     /// The warnings for a payload: those about `aps` first, then those about each media item in order.
     ///
-    /// - Parameter media: The media found in the payload; nil when there is none.
-    public static func warnings(for payload: PayloadValue, media: PayloadMedia?) -> [PayloadWarning] {
+    /// - Parameters:
+    ///   - media: The media found in the payload; nil when there is none.
+    ///   - targets: The systems that the request names.
+    public static func warnings(
+        for payload: PayloadValue, media: PayloadMedia?, targets: Set<MediaTarget> = [.ios]
+    ) -> [PayloadWarning] {
         let push = CheckedPayload(payload, media)
         let checks = [MutableContentCheck.warnings, AlertCheck.warnings, CategoryCheck.warnings]
-        let ofPush = push.isRequest ? [] : checks.flatMap { $0(push) }
+        let startsExtension = media.map { !$0.isLiveActivity && ($0.isTextOnly || !$0.items.isEmpty) } ?? true
+        let ofPush = push.isRequest || !startsExtension ? [] : checks.flatMap { $0(push) }
         let ofMedia = (media?.items ?? []).flatMap { item in
             MediaItemCheck.all.flatMap { $0(CheckedItem(item, dialect: media?.dialect, in: payload)) }
         }
-        return (ofPush + ofMedia).reduce(into: []) { warnings, warning in
+        let ofOthers = media.map { TargetCheck.warnings(for: payload, media: $0, targets: targets) } ?? []
+        return (ofPush + ofMedia + ofOthers).reduce(into: []) { warnings, warning in
             if !warnings.contains(warning) { warnings.append(warning) }
         }
+    }
+}
+
+/// Checks the sizes of what each system receives.
+extension PayloadCheck {
+    /// The warnings about the size of a document, as it is.
+    public static func sizeWarnings(for document: PayloadDocument, media: PayloadMedia) -> [PayloadWarning] {
+        let shares = [PayloadShare(media)] + PayloadShare.others(media, in: document.value)
+        let over = shares.compactMap { share -> PayloadWarning? in
+            guard let bytes = try? share.bytes(of: document), bytes > share.bytesMax else { return nil }
+            return PayloadWarning(
+                .tooLarge,
+                "The payload has \(bytes.grouped) bytes for \(share.service), over the limit of "
+                    + "\(share.bytesMax.grouped); shorten texts or remove keys.")
+        }
+        guard over.isEmpty else { return over }
+        let bytes = document.compacted().bytes.count
+        if media.isWebPush, document.bytes.count > Limits.webPushBytesMaxOfFirefoxOnAndroid {
+            return [
+                PayloadWarning(
+                    .tooLarge,
+                    "The message has \(document.bytes.count.grouped) bytes, and Mozilla's push service rejects more "
+                        + "than some \(Limits.webPushBytesMaxOfFirefoxOnAndroid.grouped) for Firefox on Android; "
+                        + "shorten it.",
+                    level: .warning)
+            ]
+        }
+        guard PayloadShare.messagePath(media) != nil, bytes > Limits.payloadBytesMax else { return [] }
+        return [
+            PayloadWarning(
+                .tooLarge,
+                "The message has \(bytes.grouped) bytes for all systems together; each of them receives at most "
+                    + "\(Limits.payloadBytesMax.grouped), which is allowed.", level: .note)
+        ]
     }
 }
 
@@ -27,8 +67,9 @@ struct CheckedPayload {
     let top: PayloadValue
     /// Whether the input is a request from which the service builds the APNs payload.
     let isRequest: Bool
-    /// Whether Apple's keys are in camel case, as in Firebase's Admin SDKs.
-    let isCamelCase: Bool
+    /// Whether the input is a message that Firebase's Admin SDKs take, with the keys of their language: the API itself
+    /// takes none without `message` around it.
+    let isSDKMessage: Bool
     /// Whether the input is an FCM request with a `notification`, which FCM turns into an alert.
     let hasNotification: Bool
 
@@ -43,7 +84,7 @@ struct CheckedPayload {
         let root = media.map(\.root) ?? Self.likelyRoot(payload)
         self.payload = payload
         top = payload.value(at: root) ?? .object([])
-        isCamelCase = media?.dialect.name == PayloadDialect.firebaseAdmin
+        isSDKMessage = root == PayloadPath([.key("apns"), .key("payload")])
         isRequest = top["aps"] == nil && media?.items.first?.location.isRequest == true
         let request = root.steps.first == .key("message") ? payload["message"] : payload
         hasNotification =
@@ -60,7 +101,10 @@ struct CheckedPayload {
 /// Checks that `aps.mutable-content` is 1 (number or string): else iOS does not start the service extension.
 enum MutableContentCheck {
     static func warnings(_ push: CheckedPayload) -> [PayloadWarning] {
-        if push.isCamelCase, push.aps?["mutableContent"] == .bool(true) { return [] }
+        // `mutableContent` of Node and `mutable_content` of Python, which the SDKs rename.
+        if push.isSDKMessage, ["mutableContent", "mutable_content"].contains(where: { push.aps?[$0] == .bool(true) }) {
+            return []
+        }
         if push.aps?["mutable-content"] == .bool(true) {
             return [
                 PayloadWarning(

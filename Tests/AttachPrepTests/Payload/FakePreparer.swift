@@ -11,6 +11,11 @@ final class FakePreparer: Sendable {
     var ids: [String?] { requests.withLock { $0.map(\.id) } }
     var attachmentTypes: [AcceptedTypes?] { requests.withLock { $0.map(\.attachmentTypes) } }
 
+    /// The source of each request, and its targets beside iOS.
+    var named: [String] {
+        requests.withLock { $0.map { "\($0.source) \($0.targets.names.joined(separator: ","))" } }
+    }
+
     @Sendable func prepare(_ request: AttachmentRequest) async throws -> Manifest {
         requests.withLock { $0.append(request) }
         await Task.yield()

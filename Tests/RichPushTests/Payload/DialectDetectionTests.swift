@@ -173,11 +173,14 @@ struct DialectDetectionTests {
     @Test(arguments: [
         (#"{"aps":{"alert":"Hi","attach":"https://c.example/a.jpg"}}"#, "aps.attach"),
         (#"{"data":{"photo":["x","https://c.example/a.mp4?x=1"]},"url":"https://c.example"}"#, "data.photo[1]"),
+        (#"{"own":{"gallery":["https://c.example/1"]},"url":"https://c.example"}"#, "own.gallery[]"),
+        (#"{"own":"{\"hero_image\":\"https://c.example/1\"}"}"#, "own.hero_image"),
+        (#"{"hero_image":"https://c.example/1","own":{"x":"https://c.example/a.png"}}"#, "own.x"),
     ]) func `An unrecognized URL is reported with the media key that reads it`(
         text: String, key: String
     ) throws {
         let error = #expect(throws: PayloadError.self) { try found(text) }
-        #expect(error?.message.contains("there is a URL at \(key): to use it, set the media key \(key)") == true)
+        #expect(error?.message.hasPrefix("Set the media key \(key), where the payload has a URL: ") == true)
         #expect(try PayloadReader.media(in: payload(text), dialect: .custom(mediaKey: key)).items.count == 1)
     }
 
@@ -194,7 +197,7 @@ struct DialectDetectionTests {
         let dialect = try PayloadDialect.custom(mediaKey: "a.b")
         let value = try payload(#"{"a":{}}"#)
         let error = #expect(throws: PayloadError.self) { try PayloadReader.media(in: value, dialect: dialect) }
-        #expect(error?.message.hasPrefix("The app's own key \"a.b\" has no media") == true)
+        #expect(error?.message.hasSuffix("The app's own key \"a.b\" has no media.") == true)
     }
 
     @Test(arguments: ["[]", "7", "null", #""attach""#])

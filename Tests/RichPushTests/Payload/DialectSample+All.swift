@@ -2,7 +2,7 @@ import RichPush
 
 extension DialectSample {
     /// Samples of every dialect, several for dialects with several locations.
-    static let all: [DialectSample] = tutorials + services + sharedKeys + clients
+    static let all: [DialectSample] = tutorials + services + messaging + sharedKeys + clients
 
     static let tutorials: [DialectSample] = [
         DialectSample("attach", #""attach":"https://c.example/a.jpg""#, [.url("attach", "https://c.example/a.jpg")]),
@@ -181,6 +181,65 @@ extension DialectSample {
         DialectSample(
             "pushward", #""media":{"url":"https://c.example/a.jpg","type":"image"}"#,
             [.url("media.url", "https://c.example/a.jpg", type: "image")]),
+    ]
+
+    /// The sources are in `MessagingDialects.swift`.
+    static let messaging: [DialectSample] = [
+        DialectSample(
+            "appmetrica", #""yamp":{"i":"1","a":[{"i":"one","l":"https://c.example/a","t":"public.png"}]}"#,
+            [.url("yamp.a[0].l", "https://c.example/a", id: "one")]),
+        DialectSample(
+            "webengage",
+            #""source":"webengage","expandableDetails":{"style":"BIG_PICTURE","image":"https://c.example/a.jpg"}"#,
+            [.url("expandableDetails.image", "https://c.example/a.jpg")]),
+        DialectSample(
+            "webengage",
+            #""expandableDetails":{"style":"CAROUSEL_V1","items":[{"image":"https://c.example/a.jpg"},"#
+                + #"{"image":"https://c.example/b.jpg"}]}"#,
+            [
+                .url("expandableDetails.items[0].image", "https://c.example/a.jpg"),
+                .url("expandableDetails.items[1].image", "https://c.example/b.jpg"),
+            ]),
+        DialectSample(
+            "hackle", #""hackle":{"workspaceId":1,"imageUrl":"https://c.example/a.jpg"}"#,
+            [.url("hackle.imageUrl", "https://c.example/a.jpg")]),
+        DialectSample(
+            "notifly",
+            #""notifly_attachment":"{\"attachment_type\":\"image\",\"file_extension\":\"png\",\"url\":"#
+                + #"\"https://c.example/a\"}""#,
+            [.url("notifly_attachment.url", "https://c.example/a", type: "png")]),
+        DialectSample(
+            "attentive", #""attentiveCallbackData":{"attentive_image_url":"https://c.example/a.jpg"}"#,
+            [.url("attentiveCallbackData.attentive_image_url", "https://c.example/a.jpg")]),
+        DialectSample(
+            "pushengage", #""pe":{"tag":"t","att":"https://c.example/a.jpg"}"#,
+            [.url("pe.att", "https://c.example/a.jpg")]),
+        DialectSample(
+            "taplytics", #""taplytics":{"image_url":"https://c.example/a.jpg"}"#,
+            [.url("taplytics.image_url", "https://c.example/a.jpg")]),
+        DialectSample(
+            "rongcloud", #""richMediaUri":"https://c.example/a.jpg""#,
+            [.url("richMediaUri", "https://c.example/a.jpg")]),
+        DialectSample(
+            "inngage", #""notId":"7","image":"https://c.example/a.jpg""#, [.url("image", "https://c.example/a.jpg")]),
+        DialectSample(
+            "nhn",
+            #""content":{"default":{"title":"t","richMessage":{"media":{"sourceType":"REMOTE","mediaType":"IMAGE","#
+                + #""extension":"jpg","source":"https://c.example/a"}}}}"#,
+            [.url("content.default.richMessage.media.source", "https://c.example/a", type: "jpg")]),
+        DialectSample(
+            "clevertap", #""pt_id":"pt_basic","pt_json":"{\"pt_big_img\":\"https://c.example/a.jpg\"}""#,
+            [.url("pt_json.pt_big_img", "https://c.example/a.jpg")]),
+        DialectSample(
+            "clevertap", #""pt_img1":"https://c.example/a.jpg","pt_img2":"https://c.example/b.jpg""#,
+            [.url("pt_img1", "https://c.example/a.jpg"), .url("pt_img2", "https://c.example/b.jpg")]),
+        DialectSample(
+            "generic", #""images":["https://c.example/1","https://c.example/2"]"#,
+            [.url("images[0]", "https://c.example/1"), .url("images[1]", "https://c.example/2")]),
+        DialectSample(
+            "json-text",
+            #""custom":"{\"hero\":{\"imageUrl\":\"https://c.example/a\"},\"link\":\"https://c.example\"}""#,
+            [.url("custom.hero.imageUrl", "https://c.example/a")]),
     ]
 
     static let sharedKeys: [DialectSample] = [

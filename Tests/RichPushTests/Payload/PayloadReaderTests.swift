@@ -21,8 +21,12 @@ struct PayloadReaderTests {
     }
 
     @Test func `Every dialect has a sample and a unique name`() {
-        // Dialects with media inside aps are tested in `DialectDetectionTests`.
-        let sampled = Set(DialectSample.all.map(\.dialect)).union(["aps-media", "ometria"])
+        // Dialects with media inside aps are tested in `DialectDetectionTests`, those of other systems in
+        // `TargetMediaTests`.
+        let sampled = Set(DialectSample.all.map(\.dialect)).union([
+            "aps-media", "ometria", "izooto", "live-activity", "web-push", "declarative-web-push", "gorush",
+            "home-assistant-action",
+        ])
         #expect(sampled == Set(PayloadDialect.all.map(\.name)))
         #expect(Set(PayloadDialect.all.map(\.name)).count == PayloadDialect.all.count)
     }
@@ -111,7 +115,7 @@ struct SamplePayloadTests {
         let media = try PayloadReader.media(in: document.value, dialect: nil)
         #expect(media.dialect.name == name)
         let files = try Self.names(in: "samples/media")
-        for item in media.items {
+        for item in media.items + media.otherItems {
             guard case .url(let address) = item.address else {
                 Issue.record("\(item.path) is not a URL")
                 continue

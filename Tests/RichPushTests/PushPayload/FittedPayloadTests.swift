@@ -76,7 +76,7 @@ struct FittedPayloadTests {
         #expect(error?.code == .payloadTooLarge)
         #expect(
             error?.message
-                == "The payload is 4,097 bytes after all optional parts were dropped, over APNs' 4,096; "
+                == "The payload is 4,097 bytes after all optional parts were dropped, over the 4,096 of APNs; "
                 + "shorten it by 1, for example aps.alert, which takes \((filler + 2).formattedWithCommas).")
     }
 

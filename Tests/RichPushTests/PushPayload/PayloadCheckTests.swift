@@ -184,6 +184,11 @@ struct PayloadCheckTests {
             #"{"token":"t","notification":{"title":"Hi"},"apns":{"payload":{"aps":{}},"#
                 + #""fcmOptions":{"imageUrl":"https://c.example/a.jpg"}}}"#, [.mutableContentMissing], "is missing"
         ),
+        // firebase/firebase-admin-python, _messaging_utils.py: `Aps(mutable_content=True)`.
+        (
+            #"{"topic":"t","notification":{"title":"Hi"},"apns":{"payload":{"aps":{"mutable_content":true}},"#
+                + #""fcm_options":{"image":"https://c.example/a.jpg"}}}"#, [], ""
+        ),
         (#"{"ios_attachments":{"id":"https://c.example/a.jpg"}}"#, [], ""),
         (
             #"{"message":{"notification":{"title":"Hi"},"apns":{"payload":{"aps":{"mutable-content":1}},"#

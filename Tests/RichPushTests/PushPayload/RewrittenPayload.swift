@@ -7,7 +7,7 @@ import Testing
 enum PreparedSample {
     static func manifest(
         _ type: AttachmentType = .jpeg, at name: String = "a", bytes: Int = 61_220, thumbnail: Bool = false,
-        options: (inout AttachmentOptions) -> Void = { _ in }
+        renditions: [String] = [], options: (inout AttachmentOptions) -> Void = { _ in }
     ) -> Manifest {
         var manifest = Manifest(
             id: name, requestDigest: "d", outcome: .converted, source: ManifestSource(url: "https://cdn.example/a"))
@@ -20,6 +20,12 @@ enum PreparedSample {
                 file: "thumbnail.jpg", mimeType: "image/jpeg", bytes: 9_120, sha256: digest("t" + name), width: 3,
                 height: 2, isTimed: true)
             manifest.thumbnail?.url = "https://push.example/\(name)/thumbnail.jpg"
+        }
+        for key in renditions {
+            var rendition = ManifestRendition(
+                file: "\(key).jpg", type: "image/jpeg", bytes: 90_000, sha256: digest(key), width: 1_024, height: 512)
+            rendition.url = "https://push.example/\(name)/\(key).jpg"
+            manifest.renditions = (manifest.renditions ?? [:]).merging([key: rendition]) { $1 }
         }
         var attachmentOptions = AttachmentOptions(typeHint: type.uti)
         options(&attachmentOptions)
@@ -49,14 +55,15 @@ struct RewrittenPayload {
     let warnings: [PayloadWarning]
 
     init(
-        _ payload: String, dialect: String? = nil, _ prepared: [PreparedMedia], receipt: PushReceipt? = nil,
-        addsNeutralObject: Bool = true
+        _ payload: String, dialect: String? = nil, _ prepared: [PreparedMedia], others: [PreparedMedia]? = nil,
+        targets: Set<MediaTarget> = [.ios], receipt: PushReceipt? = nil, addsNeutralObject: Bool = true
     ) throws {
         let document = try PayloadDocument(Array(payload.utf8))
         let media = try PayloadReader.media(
-            in: document.value, dialect: try dialect.map { try PayloadDialect.named($0) })
+            in: document.value, dialect: try dialect.map { try PayloadDialect.named($0) }, targets: targets)
         let written = try PayloadWriter.write(
-            document, media: media, prepared: prepared, receipt: receipt, addsNeutralObject: addsNeutralObject)
+            document, media: media, prepared: prepared, otherPrepared: others, targets: targets, receipt: receipt,
+            addsNeutralObject: addsNeutralObject)
         text = String(decoding: written.bytes, as: UTF8.self)
         warnings = written.warnings
     }

@@ -17,6 +17,7 @@ let package = Package(
                 .product(name: "APNSCore", package: "APNSwift"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ])
+            ]),
+        .executableTarget(name: "fcm"),
     ]
 )

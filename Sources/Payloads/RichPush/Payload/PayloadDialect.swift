@@ -8,11 +8,15 @@ public struct PayloadDialect: Sendable, Hashable {
     public let service: String
     /// The locations of media.
     public let locations: [MediaLocation]
-    /// Which of the locations are used.
+    /// Which of the locations for iOS are used; those for other systems are all used.
     public let choice: Choice
     /// Values that distinguish the service from others with the same keys. A dialect with marks of which none matches
     /// is tried last.
     public let marks: [DialectMark]
+    /// Values that every payload of the service has: without one of them, the dialect is not detected.
+    public let required: [DialectMark]
+    /// Keys that no payload of the service has: with one of them, the dialect is not detected.
+    public let excluded: [PayloadPattern]
     /// Types that files must have because the service's SDK saves every file of their kind under that extension; kinds
     /// without a type are not restricted.
     public let attachmentTypes: [AttachmentType]
@@ -26,12 +30,15 @@ public struct PayloadDialect: Sendable, Hashable {
 
     public init(
         _ name: String, service: String, choice: Choice = .firstLocation, marks: [DialectMark] = [],
-        attachmentTypes: [AttachmentType] = [], locations: [MediaLocation]
+        required: [DialectMark] = [], excluded: [PayloadPattern] = [], attachmentTypes: [AttachmentType] = [],
+        locations: [MediaLocation]
     ) {
         self.name = name
         self.service = service
         self.choice = choice
         self.marks = marks
+        self.required = required
+        self.excluded = excluded
         self.attachmentTypes = attachmentTypes
         self.locations = locations
     }
@@ -49,82 +56,6 @@ public struct DialectMark: Sendable, Hashable {
     }
 }
 
-/// A location at which a dialect writes media, with the fields that describe it.
-public struct MediaLocation: Sendable, Hashable {
-    /// A property of a media item.
-    public enum Field: String, Sendable, Hashable, CaseIterable {
-        case id, type, name, bytes, fallbackURL
-        case clippingRect, thumbnailTime, thumbnailHidden, typeHint
-    }
-
-    /// The pattern of the address.
-    public let address: PayloadPattern
-    /// The patterns of the other fields; open steps match the same elements as in `address`.
-    public let fields: [Field: PayloadPattern]
-    /// Alternative patterns for fields, for services whose clients differ; the first that exists is used.
-    public let otherFields: [[Field: PayloadPattern]]
-    /// The pattern of the id of the item with the collapsed thumbnail; the thumbnails of other items are hidden.
-    public let thumbnailID: PayloadPattern?
-    /// Further values that belong to this item only, such as unknown options; removed with the item.
-    public let companions: [PayloadPattern]
-    /// Values that move when the fallback URL replaces the address.
-    public let fallbackMoves: [FallbackMove]
-    /// How the type is written.
-    public let types: TypeNotation
-    /// Keys that name a kind of media. When the kind changes, the key is renamed: `movie` becomes `image`.
-    public let keys: [MediaKey]
-    /// Whether an address that does not begin with `http` is a file in the app's bundle.
-    public let namesLocalFiles: Bool
-    /// The path of the APNs payload in the service's request; empty when the input is the APNs payload.
-    public let root: PayloadPath
-    /// Whether this is a request to the service's API without `aps`, from which the service builds the APNs payload.
-    public let isRequest: Bool
-
-    public init(
-        _ address: PayloadPattern, _ fields: [Field: PayloadPattern] = [:], otherFields: [[Field: PayloadPattern]] = [],
-        thumbnailID: PayloadPattern? = nil, companions: [PayloadPattern] = [], fallbackMoves: [FallbackMove] = [],
-        types: TypeNotation = .none, keys: [MediaKey] = [], namesLocalFiles: Bool = false,
-        root: PayloadPath = PayloadPath(), isRequest: Bool = false
-    ) {
-        self.address = address
-        self.fields = fields
-        self.otherFields = otherFields
-        self.thumbnailID = thumbnailID
-        self.companions = companions
-        self.fallbackMoves = fallbackMoves
-        self.isRequest = isRequest
-        self.types = types
-        self.keys = keys
-        self.namesLocalFiles = namesLocalFiles
-        self.root = root
-    }
-}
-
-/// A value that moves to another path when the fallback URL is used.
-public struct FallbackMove: Sendable, Hashable {
-    public let from: PayloadPattern
-    public let to: PayloadPattern
-
-    public init(from: PayloadPattern, to: PayloadPattern) {
-        self.from = from
-        self.to = to
-    }
-}
-
-/// The last key of an address, when it names a kind of media.
-public struct MediaKey: Sendable, Hashable {
-    public let key: String
-    public let kind: MediaKind
-    /// Whether the key is for GIFs only.
-    public let isAnimation: Bool
-
-    public init(_ key: String, _ kind: MediaKind, isAnimation: Bool = false) {
-        self.key = key
-        self.kind = kind
-        self.isAnimation = isAnimation
-    }
-}
-
 /// A pattern of paths in a payload.
 ///
 /// Written as steps, since keys may contain dots: `["com.batch", "at", "u"]`, `["_wp", "attachments", .each, "url"]`.
@@ -139,7 +70,10 @@ public struct PayloadPattern: Sendable, Hashable, ExpressibleByArrayLiteral {
         case eachMember
         /// Into the JSON text in a string.
         case text
-        /// Keys and array indices, separated by dots. A key may contain dots; the longest existing key is used.
+        /// Every string below, at any depth, that looks like the URL of media: for values whose keys the app defines.
+        case mediaBelow
+        /// Keys and array indices, separated by dots, also inside JSON texts. A key may contain dots; the longest
+        /// existing key is used.
         case dotted([String])
 
         public init(stringLiteral key: String) { self = .key(key) }
@@ -188,8 +122,8 @@ public struct TypeKeyword: Sendable, Hashable {
 extension PayloadDialect {
     /// All dialects in the order in which they are tried: the most specific ones first.
     public static let all: [PayloadDialect] =
-        marketingServices + engagementServices + platforms + homeAndTools + sharedKeys + tutorials + generalKeys
-        + firebaseAdminSDKs
+        liveActivities + webPush + marketingServices + engagementServices + messagingServices + platforms
+        + homeAndTools + sharedKeys + tutorials + generalKeys + firebaseAdminSDKs
 
     /// Returns the dialect with a name; throws `request.invalid`, suggesting the nearest name, when there is none.
     public static func named(_ name: String) throws -> PayloadDialect {

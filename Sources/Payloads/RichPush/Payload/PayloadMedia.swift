@@ -1,19 +1,48 @@
 /// The media found in a payload.
 public struct PayloadMedia: Sendable, Hashable {
     public var dialect: PayloadDialect
-    /// In the order of the payload; the first is shown.
+    /// The media that iOS shows, in the order of the payload; the first is shown.
     public var items: [PayloadMediaItem]
+    /// The media that other systems show, and avatars.
+    public var otherItems: [PayloadMediaItem]
     /// Warnings about the media and its options.
     public var warnings: [PayloadWarning]
+    /// The path of the APNs payload in the input.
+    public var root: PayloadPath
 
-    public init(dialect: PayloadDialect, items: [PayloadMediaItem], warnings: [PayloadWarning] = []) {
+    /// - Parameter root: Nil for the root of the first item's location.
+    public init(
+        dialect: PayloadDialect, items: [PayloadMediaItem], otherItems: [PayloadMediaItem] = [],
+        warnings: [PayloadWarning] = [], root: PayloadPath? = nil
+    ) {
         self.dialect = dialect
         self.items = items
+        self.otherItems = otherItems
         self.warnings = warnings
+        self.root = root ?? items.first?.location.root ?? PayloadPath()
     }
 
-    /// The path of the APNs payload in the input.
-    public var root: PayloadPath { items.first?.location.root ?? PayloadPath() }
+    /// The targets that media is prepared for: those that a request names, and the only one of the dialect.
+    ///
+    /// Web push JSON is read by no other system, so that a request need not name `web` for it.
+    public func targets(named: Set<MediaTarget>) -> Set<MediaTarget> {
+        dialect.onlyTarget.map { named.union([$0]) } ?? named
+    }
+
+    /// Whether the payload is an alert without media.
+    public var isTextOnly: Bool { items.isEmpty && otherItems.isEmpty }
+    /// Whether the payload updates a Live Activity.
+    public var isLiveActivity: Bool { items.first?.location.isLiveActivity == true }
+    /// Whether the payload is a web push message, which a browser receives as it is.
+    public var isWebPush: Bool { dialect.onlyTarget == .web }
+}
+
+extension PayloadDialect {
+    /// The target of all locations when iOS is not among them; nil otherwise.
+    public var onlyTarget: MediaTarget? {
+        guard let first = locations.first?.target, first != .ios else { return nil }
+        return locations.allSatisfy { $0.target == first } ? first : nil
+    }
 }
 
 /// A media item of a payload: its address, path, declared type and options.
@@ -63,21 +92,29 @@ public struct PayloadMediaOptions: Sendable, Hashable {
 
 /// The media that one dialect finds in a payload.
 struct DialectMedia {
+    /// The media that iOS shows.
     var items: [PayloadMediaItem] = []
+    /// The media that other systems show.
+    var otherItems: [PayloadMediaItem] = []
     var warnings: [PayloadWarning] = []
 
-    /// Whether an item has a URL or a file of the app's bundle.
-    var isUsable: Bool {
-        items.contains { item in
-            if case .other = item.address { false } else { true }
-        }
-    }
+    /// Whether an item of iOS, or of the only system of the dialect, has a URL or a file of the app's bundle.
+    private(set) var isUsable = false
 
     init(_ dialect: PayloadDialect, in top: PayloadValue) {
         for location in dialect.locations {
-            read(location, in: top)
-            if dialect.choice == .firstLocation, !items.isEmpty { break }
+            if location.target != .ios {
+                read(location, in: top, into: \.otherItems)
+            } else if dialect.choice == .allLocations || items.isEmpty {
+                read(location, in: top, into: \.items)
+            } else if location.sharing == .always {
+                read(location.shown(on: .android), in: top, into: \.otherItems)
+            }
         }
+        isUsable = (dialect.onlyTarget == nil ? items : otherItems).contains { item in
+            if case .other = item.address { false } else { true }
+        }
+        otherItems.removeLast(max(0, otherItems.count - Limits.payloadMediaMax))
         guard items.count > Limits.payloadMediaMax else { return }
         items.removeLast(items.count - Limits.payloadMediaMax)
         warnings.append(
@@ -87,13 +124,15 @@ struct DialectMedia {
                     + "\(Limits.payloadMediaMax) are used, and a notification shows one; remove the others."))
     }
 
-    private mutating func read(_ location: MediaLocation, in top: PayloadValue) {
+    private mutating func read(
+        _ location: MediaLocation, in top: PayloadValue, into list: WritableKeyPath<DialectMedia, [PayloadMediaItem]>
+    ) {
         let matches = location.address.matches(in: top, countMax: Limits.payloadMediaMax + 1) { match in
             match.value.string.map { MediaAddress.read($0, namesLocalFiles: location.namesLocalFiles) != nil } ?? false
         }
         var found = matches.compactMap { item($0, location, in: top) }
         hideOthers(&found, location, in: top)
-        items += found
+        self[keyPath: list] += found
     }
 
     private mutating func item(_ match: PatternMatch, _ location: MediaLocation, in top: PayloadValue)
@@ -114,7 +153,9 @@ struct DialectMedia {
         let read = ParsedMediaOptions(item.fields, in: top)
         item.options = read.options
         for warning in read.warnings where !warnings.contains(warning) { warnings.append(warning) }
-        if case .other(let other) = address { warnings.append(Self.notFetched(other, item.path)) }
+        if case .other(let other) = address, location.target == .ios {
+            warnings.append(Self.notFetched(other, item.path))
+        }
         return item
     }
 
@@ -267,72 +308,6 @@ struct ParsedMediaOptions {
         if let number = value.double { return number }
         guard let text = value.string, let number = Double(text), number.isFinite else { return nil }
         return number
-    }
-}
-
-/// Classifies and percent-encodes the media addresses of payloads.
-package enum MediaAddress {
-    /// Classifies an address; nil when it is empty.
-    package static func read(_ text: String, namesLocalFiles: Bool) -> PayloadMediaItem.Address? {
-        let address = PrintableText.trimmed(text)
-        guard !address.isEmpty else { return nil }
-        if isURL(address) { return .url(encoded(address)) }
-        if namesLocalFiles, !address.lowercased().hasPrefix("http"), !address.contains(where: isControl) {
-            return .file(address)
-        }
-        return .other(address)
-    }
-
-    /// Whether the address is an http or https URL with a host and without control characters; unencoded spaces after
-    /// the host are allowed.
-    private static func isURL(_ address: String) -> Bool {
-        guard let scheme = ["https://", "http://"].first(where: { hasScheme(address, $0) }) else { return false }
-        let rest = address.dropFirst(scheme.count)
-        let host = rest.prefix { !"/?#".contains($0) }
-        return !host.isEmpty && !host.contains { $0.isWhitespace } && !rest.contains(where: isControl)
-    }
-
-    private static func hasScheme(_ address: String, _ scheme: String) -> Bool {
-        address.prefix(scheme.count).lowercased() == scheme
-    }
-
-    private static func isControl(_ character: Character) -> Bool {
-        character.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
-    }
-
-    /// Whether iOS before 17 can parse the URL.
-    package static func isWellFormed(_ text: String) -> Bool {
-        PrintableText.trimmed(text).utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !invalidURLBytes.contains($0) }
-    }
-
-    /// Percent-encodes spaces, non-ASCII and other invalid characters after the host.
-    package static func encoded(_ address: String) -> String {
-        guard !isWellFormed(address), let start = address.range(ofFirst: "://")?.upperBound else { return address }
-        let path = address[start...].firstIndex { "/?#".contains($0) } ?? address.endIndex
-        let digits = Array("0123456789ABCDEF")
-        let rest = address[path...].utf8.map { byte -> String in
-            byte > 0x20 && byte < 0x7F && !invalidURLBytes.contains(byte)
-                ? String(Unicode.Scalar(byte)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-        }.joined()
-        return address[..<path] + rest
-    }
-
-    /// ASCII characters that RFC 3986 does not allow, except brackets and percent signs, which many URLs contain.
-    private static let invalidURLBytes = Set("\"<>\\^`{|}".utf8)
-
-    /// The extension of a URL's path or of a file name, in lowercase; nil when there is none.
-    package static func fileExtension(of address: String) -> String? {
-        var name = Substring(address)
-        if let scheme = name.range(ofFirst: "://") {
-            let path = name[scheme.upperBound...]
-            guard let slash = path.firstIndex(of: "/") else { return nil }
-            name = path[slash...]
-        }
-        name = name.prefix { $0 != "?" && $0 != "#" }
-        if let slash = name.lastIndex(of: "/") { name = name[name.index(after: slash)...] }
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
-        let ending = name[name.index(after: dot)...]
-        return ending.isEmpty ? nil : ending.lowercased()
     }
 }
 

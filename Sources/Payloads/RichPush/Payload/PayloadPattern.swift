@@ -31,7 +31,7 @@ extension PayloadPattern {
                 switch step {
                 case .key(let key): [.key(key)]
                 case .text: [.text]
-                case .each, .first, .eachMember, .dotted: choices.popFirst() ?? []
+                case .each, .first, .eachMember, .mediaBelow, .dotted: choices.popFirst() ?? []
                 }
             })
     }
@@ -63,9 +63,16 @@ extension PayloadPattern {
         case .eachMember:
             let members = here.value.members ?? []
             return members.allSatisfy { follow(rest, here.choosing([.key($0.key)], to: $0.value), body) }
+        case .mediaBelow:
+            return MediaURLSearch.urls(below: here.value).allSatisfy { path, value in
+                follow(rest, here.choosing(path.steps, to: value), body)
+            }
         case .dotted(let parts):
             return keys(parts[...], [], here.value) { chosen, value in
-                follow(rest, here.choosing(chosen, to: value), body)
+                if !rest.isEmpty, let inner = value.embeddedContainer {
+                    return follow(rest, here.choosing(chosen + [.text], to: inner), body)
+                }
+                return follow(rest, here.choosing(chosen, to: value), body)
             }
         }
     }
@@ -78,6 +85,7 @@ extension PayloadPattern {
         _ body: ([PayloadPath.Step], PayloadValue) -> Bool
     ) -> Bool {
         guard let part = parts.first else { return body(chosen, value) }
+        if let inner = value.embeddedContainer { return keys(parts, chosen + [.text], inner, body) }
         if case .array = value {
             guard let index = Int(part), let element = value[index] else { return true }
             return keys(parts.dropFirst(), chosen + [.index(index)], element, body)
@@ -110,6 +118,14 @@ extension PayloadValue {
         return try? PayloadValue(json: Array(text.utf8))
     }
 
+    /// The object or array in a JSON text; nil for other strings, which need not be parsed as a whole.
+    var embeddedContainer: PayloadValue? {
+        guard let text = string, let first = text.utf8.first(where: { !" \t\n\r".utf8.contains($0) }),
+            first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        else { return nil }
+        return embeddedJSON
+    }
+
     /// The value at a path; nil when there is none.
     package func value(at path: PayloadPath) -> PayloadValue? {
         path.steps.reduce(self) { (value: PayloadValue?, step) in
@@ -133,6 +149,7 @@ extension PayloadPattern: CustomStringConvertible {
             case .first: text += "[0]"
             case .eachMember: text += "\(separator)*"
             case .text: break
+            case .mediaBelow: text += "\(separator)**"
             case .dotted(let parts): text += separator + parts.joined(separator: ".")
             }
         }

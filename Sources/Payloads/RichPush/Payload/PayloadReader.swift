@@ -2,29 +2,71 @@
 public enum PayloadReader {
     /// Returns the media, by detecting the dialect or by the given one.
     ///
+    /// Media of systems that the targets do not name is returned as well, so that it can be reported.
+    ///
     /// - Parameters:
     ///   - payload: The payload, an object.
     ///   - dialect: Nil to use the first dialect of `PayloadDialect.all` that finds media.
-    /// - Throws: `payload.invalid` when the payload is not an object, and `payload.no_media` when no media is found.
-    public static func media(in payload: PayloadValue, dialect: PayloadDialect? = nil) throws -> PayloadMedia {
+    ///   - targets: The systems that media is prepared for.
+    /// - Throws: `payload.invalid` when the payload is not an object, and `payload.no_media` when there is no media for
+    ///   a target.
+    public static func media(
+        in payload: PayloadValue, dialect: PayloadDialect? = nil, targets: Set<MediaTarget> = [.ios]
+    ) throws -> PayloadMedia {
         guard case .object = payload else {
             throw PayloadError(
                 .payloadInvalid, "The payload is not an object; send one JSON object with aps in it.")
         }
+        let media = [true, false].lazy.compactMap { isForIOS in
+            found(in: payload, dialect, isForIOS: isForIOS)
+        }.first
+        guard let media else { throw MissingMedia.error(dialect, in: payload) }
+        let wanted = media.targets(named: targets)
+        if media.items.isEmpty, !media.otherItems.contains(where: { wanted.contains($0.location.target) }) {
+            throw MissingMedia.error(otherItems: media.otherItems)
+        }
+        return media
+    }
+
+    /// Returns an alert without media, whose arrival can be counted all the same; nil when there is no alert.
+    ///
+    /// The alert is in `aps`, or FCM makes it of the `notification` of a message.
+    public static func text(in payload: PayloadValue) -> PayloadMedia? {
+        let root = PayloadEnvelope.roots.first { hasText(payload.value(at: $0)?["aps"]?["alert"]) }
+        let message = PayloadEnvelope.messages.first { hasText(payload.value(at: $0)?["notification"]) }
+        return (root ?? message.map { PayloadPath($0.steps + [.key("apns"), .key("payload")]) }).map {
+            PayloadMedia(
+                dialect: PayloadDialect("text", service: "An alert without media", locations: []), items: [], root: $0)
+        }
+    }
+
+    private static func hasText(_ alert: PayloadValue?) -> Bool {
+        alert?.string?.isEmpty == false || alert?.members?.contains { $0.value.string?.isEmpty == false } == true
+    }
+
+    /// The media at the first envelope that has any.
+    ///
+    /// - Parameter isForIOS: Whether only media that iOS shows counts, or that the dialect's only system shows.
+    private static func found(in payload: PayloadValue, _ dialect: PayloadDialect?, isForIOS: Bool) -> PayloadMedia? {
         for (index, root) in PayloadEnvelope.roots.enumerated() {
-            guard let (inner, dialect, reading) = found(in: payload, at: root, dialect) else { continue }
+            guard let (inner, dialect, reading) = found(in: payload, at: root, dialect), !isForIOS || reading.isForIOS
+            else { continue }
             let later = PayloadEnvelope.roots[(index + 1)...].filter { $0 != PayloadEnvelope.sandbox(of: root) }
             let placed = root.steps.isEmpty ? reading : DialectMedia(dialect.inside(root), in: payload)
-            let known = Set(placed.items.map(\.path))
+            let known = Set((placed.items + placed.otherItems).map(\.path))
             let others =
                 OtherMedia.warnings(in: inner, besides: reading.items, of: dialect, at: root)
                 + OtherMedia.warnings(in: payload, envelopes: later, besides: known) {
                     detected(in: $0)?.1.items ?? []
                 }
-            return PayloadMedia(
-                dialect: dialect.inside(root), items: placed.items, warnings: placed.warnings + others)
+            var media = PayloadMedia(
+                dialect: dialect.inside(root), items: placed.items, otherItems: placed.otherItems,
+                warnings: placed.warnings + others,
+                root: (placed.items.first ?? placed.otherItems.first)?.location.root ?? root)
+            media.addItems(of: PayloadDialect.besides(media), in: payload)
+            return media
         }
-        throw noMedia(dialect, in: payload)
+        return nil
     }
 
     /// Returns the media of the same message for Apple's sandbox environment; nil when there is none.
@@ -42,7 +84,8 @@ public enum PayloadReader {
             let (_, dialect, _) = found(in: payload, at: root, dialect)
         else { return nil }
         let placed = DialectMedia(dialect.inside(root), in: payload)
-        return PayloadMedia(dialect: dialect.inside(root), items: placed.items, warnings: placed.warnings)
+        return PayloadMedia(
+            dialect: dialect.inside(root), items: placed.items, warnings: placed.warnings, root: root)
     }
 
     private static func found(
@@ -56,22 +99,76 @@ public enum PayloadReader {
 
     /// Tries dialects with a matching mark, or without marks, first; prefers one with URLs or files.
     private static func detected(in payload: PayloadValue) -> (PayloadDialect, DialectMedia)? {
-        let dialects = PayloadDialect.all
+        let dialects = PayloadDialect.all.filter { $0.isPossible(in: payload) }
         let isMarked = dialects.map { $0.isMarked(in: payload) }
         let order = dialects.indices.filter { isMarked[$0] } + dialects.indices.filter { !isMarked[$0] }
         return read(order.map { dialects[$0] }, in: payload)
     }
 
+    /// The first dialect with a URL or a file, else with other text at a location, else with media of other systems.
     private static func read(
         _ dialects: [PayloadDialect], in payload: PayloadValue
     ) -> (PayloadDialect, DialectMedia)? {
-        var second: (PayloadDialect, DialectMedia)?
+        var (second, third): ((PayloadDialect, DialectMedia)?, (PayloadDialect, DialectMedia)?)
         for dialect in dialects {
             let reading = DialectMedia(dialect, in: payload)
             if reading.isUsable { return (dialect, reading) }
             if second == nil, !reading.items.isEmpty { second = (dialect, reading) }
+            if third == nil, !reading.otherItems.isEmpty { third = (dialect, reading) }
         }
-        return second
+        return second ?? third
+    }
+}
+
+extension DialectMedia {
+    /// Whether there is media for iOS, or for the only system of the dialect.
+    fileprivate var isForIOS: Bool { isUsable || !items.isEmpty }
+}
+
+extension PayloadMedia {
+    /// Adds the media of other systems that further dialects find.
+    fileprivate mutating func addItems(of dialects: [PayloadDialect], in payload: PayloadValue) {
+        for dialect in dialects {
+            let known = Set((items + otherItems).map(\.path))
+            otherItems += DialectMedia(dialect, in: payload).otherItems.filter { !known.contains($0.path) }
+        }
+    }
+}
+
+/// The errors for a payload without media that can be prepared: what to do first, then the reason.
+private enum MissingMedia {
+    /// - Parameter dialect: The requested dialect; nil when all were tried.
+    static func error(_ dialect: PayloadDialect?, in payload: PayloadValue) -> PayloadError {
+        if let error = withoutID(in: payload) { return error }
+        let key = MediaURLSearch.mediaKey(in: payload).map { PrintableText.path(PayloadPath([.key($0)])) }
+        let remedy = key.map { "\($0), where the payload has a URL" }
+        guard let dialect else {
+            return PayloadError(
+                .payloadNoMedia,
+                "Set the media key \(remedy ?? "a.b.c of a URL, or the dialect"): there is no media at the keys of a "
+                    + "known service (\(PayloadDialect.knownNames)).")
+        }
+        if dialect.name == PayloadDialect.customName {
+            return PayloadError(
+                .payloadNoMedia,
+                "Set the media key \(remedy ?? "a.b.c of a URL, with dots between the keys"): \(dialect.service) "
+                    + "has no media.")
+        }
+        let locations = dialect.locations.prefix(3).map(\.address.displayName).joined(separator: ", ")
+        return PayloadError(
+            .payloadNoMedia,
+            "Set the media key \(remedy ?? "a.b.c of a URL"), or leave the dialect out to search all dialects: the "
+                + "payload has no media at the keys of \(dialect.name) (\(locations)).")
+    }
+
+    /// The error for a payload with media only of systems that the request does not name.
+    static func error(otherItems: [PayloadMediaItem]) -> PayloadError {
+        let targets = MediaTarget.allCases.filter { target in otherItems.contains { $0.location.target == target } }
+        let names = targets.map(\.rawValue).joined(separator: ",")
+        let paths = otherItems.prefix(3).map { PrintableText.path($0.path) }.joined(separator: ", ")
+        return PayloadError(
+            .payloadNoMedia,
+            "Name the targets \(names) to have \(paths) prepared: the payload has no media for iOS.")
     }
 
     /// The error for a URL where a service expects an object of ids and URLs, such as OneSignal's `ios_attachments`.
@@ -91,38 +188,26 @@ public enum PayloadReader {
         }
         return nil
     }
-
-    private static func noMedia(_ dialect: PayloadDialect?, in payload: PayloadValue) -> PayloadError {
-        if let error = withoutID(in: payload) { return error }
-        let stray = UnrecognizedMediaURL.mediaKey(in: payload).map { PrintableText.path(PayloadPath([.key($0)])) }
-        let found = stray.map { "; there is a URL at \($0): to use it, set the media key \($0)" }
-        guard let dialect else {
-            return PayloadError(
-                .payloadNoMedia,
-                "The payload has no media at the keys of a known service\(found ?? ""); set the media key, as in "
-                    + "a.b.c, or the dialect (\(PayloadDialect.knownNames)).")
-        }
-        if dialect.name == PayloadDialect.customName {
-            let remedy = found ?? "; write the path of keys to the URL, separated by dots"
-            return PayloadError(.payloadNoMedia, "\(dialect.service) has no media\(remedy).")
-        }
-        let locations = dialect.locations.prefix(3).map(\.address.displayName).joined(separator: ", ")
-        return PayloadError(
-            .payloadNoMedia,
-            "The payload has no media at the keys of \(dialect.name) (\(locations))\(found ?? ""); leave the dialect "
-                + "out to search all dialects, or set the media key, as in a.b.c.")
-    }
 }
 
 extension PayloadDialect {
     /// Whether the dialect has no marks, or one of them matches.
     fileprivate func isMarked(in payload: PayloadValue) -> Bool {
-        marks.isEmpty
-            || marks.contains { mark in
-                !mark.pattern.matches(in: payload, countMax: 1) { match in
-                    mark.prefix.map { match.value.string?.hasPrefix($0) ?? false } ?? true
-                }.isEmpty
-            }
+        marks.isEmpty || marks.contains { $0.matches(in: payload) }
+    }
+
+    /// Whether the payload has what every payload of the service has, and nothing that none of them has.
+    fileprivate func isPossible(in payload: PayloadValue) -> Bool {
+        required.allSatisfy { $0.matches(in: payload) }
+            && !excluded.contains { !$0.matches(in: payload, countMax: 1).isEmpty }
+    }
+}
+
+extension DialectMark {
+    fileprivate func matches(in payload: PayloadValue) -> Bool {
+        !pattern.matches(in: payload, countMax: 1) { match in
+            prefix.map { match.value.string?.hasPrefix($0) ?? false } ?? true
+        }.isEmpty
     }
 }
 
@@ -141,6 +226,9 @@ package enum PayloadEnvelope {
         PayloadPath([.key("APNS_SANDBOX"), .text]), PayloadPath([.key("apns")]),
     ]
 
+    /// The paths of a message to FCM.
+    static let messages = [PayloadPath([.key("message")]), PayloadPath()]
+
     /// The path of the same message for Apple's sandbox environment; nil for other envelopes.
     package static func sandbox(of root: PayloadPath) -> PayloadPath? {
         root == PayloadPath([.key("APNS"), .text]) ? PayloadPath([.key("APNS_SANDBOX"), .text]) : nil
@@ -155,35 +243,9 @@ extension PayloadDialect {
             : PayloadDialect(
                 name, service: service, choice: choice,
                 marks: marks.map { DialectMark($0.pattern.inside(root), prefix: $0.prefix) },
-                attachmentTypes: attachmentTypes,
+                required: required.map { DialectMark($0.pattern.inside(root), prefix: $0.prefix) },
+                excluded: excluded.map { $0.inside(root) }, attachmentTypes: attachmentTypes,
                 locations: locations.map { $0.inside(root) })
-    }
-}
-
-extension MediaLocation {
-    fileprivate func inside(_ envelope: PayloadPath) -> MediaLocation {
-        MediaLocation(
-            address.inside(envelope), fields.mapValues { $0.inside(envelope) },
-            otherFields: otherFields.map { $0.mapValues { $0.inside(envelope) } },
-            thumbnailID: thumbnailID?.inside(envelope),
-            companions: companions.map { $0.inside(envelope) },
-            fallbackMoves: fallbackMoves.map {
-                FallbackMove(from: $0.from.inside(envelope), to: $0.to.inside(envelope))
-            }, types: types, keys: keys, namesLocalFiles: namesLocalFiles,
-            root: PayloadPath(envelope.steps + root.steps), isRequest: isRequest)
-    }
-}
-
-extension PayloadPattern {
-    fileprivate func inside(_ envelope: PayloadPath) -> PayloadPattern {
-        PayloadPattern(
-            envelope.steps.compactMap { step in
-                switch step {
-                case .key(let key): .key(key)
-                case .text: .text
-                case .index: nil
-                }
-            } + steps)
     }
 }
 
@@ -248,51 +310,6 @@ enum OtherMedia {
 extension PayloadPattern {
     /// The pattern with all elements of arrays of which the service reads only the first.
     fileprivate var withAllElements: PayloadPattern { PayloadPattern(steps.map { $0 == .first ? .each : $0 }) }
-}
-
-/// Finds a media URL that no dialect reads, to suggest it as media key.
-enum UnrecognizedMediaURL {
-    /// The media key of the first URL, searched breadth first; nil when there is none.
-    static func mediaKey(in payload: PayloadValue) -> String? {
-        var level: [(path: PayloadPath, value: PayloadValue)] = [(PayloadPath(), payload)]
-        var visited = 0
-        for _ in 0..<depthMax where !level.isEmpty {
-            var next: [(path: PayloadPath, value: PayloadValue)] = []
-            for (path, value) in level {
-                visited += 1
-                guard visited <= valuesMax else { return nil }
-                if let text = value.string, isMedia(text) { return path.description }
-                next += children(of: value, at: path)
-            }
-            level = next
-        }
-        return nil
-    }
-
-    private static func children(
-        of value: PayloadValue, at path: PayloadPath
-    ) -> [(path: PayloadPath, value: PayloadValue)] {
-        switch value {
-        case .object(let members):
-            // The neutral object is written by attachprep itself.
-            members.prefix(valuesMax).filter { $0.key != "attachprep" }.map { (path.appending(.key($0.key)), $0.value) }
-        case .array(let elements):
-            elements.prefix(valuesMax).enumerated().map { (path.appending(.index($0)), $1) }
-        default: []
-        }
-    }
-
-    private static func isMedia(_ text: String) -> Bool {
-        guard case .url(let url) = MediaAddress.read(text, namesLocalFiles: false),
-            let ending = MediaAddress.fileExtension(of: url)
-        else { return false }
-        return MediaTypeNames.extensions[ending] != nil && !MediaTypeNames.nonExtensionNames.contains(ending)
-    }
-
-    /// The number of levels searched; payloads have a handful.
-    private static let depthMax = 16
-    /// The number of values searched; a payload of 4,096 bytes has a few hundred.
-    private static let valuesMax = 2_000
 }
 
 extension Limits {

@@ -34,7 +34,15 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
         case addressNotFetched = "payload.address_not_fetched"
         /// Further media at other keys or in another dialect; it stays unchanged.
         case otherMedia = "payload.other_media"
-        /// Over APNs' 4,096 bytes.
+        /// Media of another system, which the request does not name or could not be made; it stays unchanged.
+        case strayMedia = "payload.stray_media"
+        /// A key that senders write and no system reads, such as `webpush.headers.image`.
+        case mediaIgnored = "payload.media_ignored"
+        /// An image that Android's SDK does not show: a GIF, a movie, audio, or an image other than JPEG, PNG or BMP.
+        case androidType = "payload.android_type"
+        /// An image that Android's SDK does not download: more than 1,048,576 bytes.
+        case androidTooLarge = "payload.android_too_large"
+        /// Over the 4,096 bytes of APNs or FCM, or what a web push message may have.
         case tooLarge = "payload.too_large"
         /// Media that cannot be delivered; it is removed.
         case mediaRemoved = "payload.media_removed"
@@ -86,7 +94,8 @@ extension PayloadWarning.Code {
         switch self {
         case .mutableContentMissing, .alertMissing, .insecureURL, .typeNotAttachable, .tooLarge, .mediaRemoved: .error
         case .urlMalformed, .extensionMissing, .typeContradicted, .fileNameContradicted, .typeNotShown,
-            .optionInvalid, .addressNotFetched, .notRewritten:
+            .optionInvalid, .addressNotFetched, .notRewritten, .strayMedia, .mediaIgnored, .androidType,
+            .androidTooLarge:
             .warning
         case .mutableContentSpelling, .contentExtension, .otherMedia, .optionRemoved, .partDropped: .note
         }

@@ -21,17 +21,17 @@ public struct PayloadInput: Sendable {
     /// Parses the input and finds its media.
     ///
     /// - Throws: `payload.invalid`, `payload.too_large`; `payload.no_media` when no message has media.
-    public init(_ bytes: [UInt8], dialect: PayloadDialect? = nil) throws {
+    public init(_ bytes: [UInt8], search: MediaSearch = MediaSearch()) throws {
         array = try AttachPrepError.converting { try PayloadArray(bytes) }
         guard let array else {
-            messages = [Message(index: nil, rewriter: try PayloadRewriter(bytes, dialect: dialect), bytes: bytes)]
+            messages = [Message(index: nil, rewriter: try PayloadRewriter(bytes, search: search), bytes: bytes)]
             return
         }
         var withoutMedia: AttachPrepError?
         messages = try array.messages.enumerated().map { index, range in
             let bytes = Array(array.bytes[range])
             do {
-                return Message(index: index, rewriter: try PayloadRewriter(bytes, dialect: dialect), bytes: bytes)
+                return Message(index: index, rewriter: try PayloadRewriter(bytes, search: search), bytes: bytes)
             } catch let error as AttachPrepError where error.code == .payloadNoMedia {
                 withoutMedia = withoutMedia ?? error
                 return Message(index: index, rewriter: nil, bytes: bytes)

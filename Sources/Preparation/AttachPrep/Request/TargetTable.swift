@@ -1,5 +1,6 @@
 import AttachPrepModel
 package import MediaEngine
+import PushPayload
 package import RichPush
 
 /// The pictures that can be requested beside iOS's attachment: one row for each, with its limits.
@@ -94,8 +95,6 @@ extension TargetRendition {
 }
 
 extension Limits {
-    /// What Firebase's Android SDK downloads at most, 1 MiB: `MAX_IMAGE_SIZE_BYTES` in its `ImageDownload`.
-    package static let androidImageBytesMax = 1_048_576
     /// Firebase's Android SDK gives up after 5 s. A phone on 3G has 300 KB after 1.8 s, so that half of its bandwidth
     /// is enough as well; a whole mebibyte takes it 5.5 s.
     package static let targetImageBytesAim = 300_000

@@ -126,7 +126,9 @@ struct PayloadSubmission {
         }
         let dialect = try PayloadRewriter.dialect(
             named: Self.text("dialect", in: body.value), mediaKey: Self.text("mediaKey", in: body.value))
-        rewriter = try PayloadRewriter(text, dialect: dialect)
+        rewriter = try PayloadRewriter(
+            text,
+            search: MediaSearch(dialect: dialect, targets: template.targets.systems, acceptsText: campaign != nil))
     }
 
     /// The request template; its default priority is high, since a caller waits for the response.

@@ -1,14 +1,7 @@
 /// Platforms that other services use for delivery. Sources: `docs/reference/apple-attachment-rules.md` 2.1.
 extension PayloadDialect {
     static let platforms: [PayloadDialect] = [
-        PayloadDialect(
-            "fcm", service: "Firebase Cloud Messaging",
-            locations: [
-                MediaLocation(["fcm_options", "image"]),
-                MediaLocation(["message", "apns", "fcm_options", "image"], root: request),
-                MediaLocation(["message", "notification", "image"], root: request),
-                MediaLocation(["apns", "fcm_options", "image"], root: PayloadPath([.key("apns"), .key("payload")])),
-            ]),
+        firebaseMessaging,
         // aws-amplify/amplify-swift, PinpointNotificationPayload.swift.
         PayloadDialect("pinpoint", service: "Amazon Pinpoint", locations: [MediaLocation(["data", "media-url"])]),
         PayloadDialect(
@@ -17,30 +10,29 @@ extension PayloadDialect {
                 MediaLocation(["_richContent", "image"]), MediaLocation(["body", "_richContent", "image"]),
                 MediaLocation(["data", "_richContent", "image"]),
                 MediaLocation(["body", .text, "_richContent", "image"]),
-                MediaLocation(["richContent", "image"], isRequest: true),
+                MediaLocation(["richContent", "image"], isRequest: true).shared(.whenNamed),
             ]),
-    ]
-
-    /// The name of the dialect that writes `mutable-content` as `mutableContent`.
-    package static let firebaseAdmin = "firebase-admin"
-
-    /// The format of Firebase's Admin SDK for Node; tried last, since other services also use `notification.imageUrl`.
-    ///
-    /// Source: firebase/firebase-admin-node, messaging-api.ts (`ApnsFcmOptions.imageUrl`, `Aps.mutableContent`), which
-    /// messaging-internal.ts renames to `image` and `mutable-content` (`validateApnsFcmOptions`, `validateAps`). The
-    /// SDKs for Go (messaging.go), Java (ApnsFcmOptions.java) and Python (_messaging_encoder.py) build the form of the
-    /// API.
-    static let firebaseAdminSDKs = [
+        // appleboy/gorush, README and notify/notification_fcm.go: the image is for Android and Huawei.
         PayloadDialect(
-            firebaseAdmin, service: "Firebase Admin SDK",
-            marks: ["apns", "token", "tokens", "topic", "condition"].map { DialectMark([.key($0)]) },
-            locations: [["apns", "fcmOptions", "imageUrl"], ["notification", "imageUrl"]].map {
-                MediaLocation($0, root: PayloadPath([.key("apns"), .key("payload")]))
-            })
+            "gorush", service: "gorush",
+            locations: [MediaLocation(["notifications", .each, "image"], isRequest: true).shown(on: .android)]),
+        // TOAST-DOCS, guides of the Push API v2.3 and of Notification Hub.
+        PayloadDialect(
+            "nhn", service: "NHN Cloud Push",
+            locations: nhnLocations(["content", "default"]) + nhnLocations(["content"])),
     ]
 
-    /// The path of the APNs payload in a request to FCM's API.
-    private static let request = PayloadPath([.key("message"), .key("apns"), .key("payload")])
+    private static func nhnLocations(_ content: PayloadPattern) -> [MediaLocation] {
+        let message = content.appending("richMessage")
+        return ["iosMedia", "media", "androidMedia"].map { key in
+            let media = message.appending(.key(key))
+            let location = MediaLocation(
+                media.appending("source"), [.type: media.appending("extension"), .kind: media.appending("mediaType")],
+                types: .fileExtension(standard: nil), isRequest: true)
+            return key == "androidMedia"
+                ? location.shown(on: .android) : location.shared(key == "media" ? .whenNamed : .none)
+        }
+    }
 }
 
 /// Home automation and self-hosted tools. Sources: `docs/reference/apple-attachment-rules.md` 2.1.
@@ -62,6 +54,11 @@ extension PayloadDialect {
                         TypeKeyword("mpeg4", .mpeg4), TypeKeyword("avi", .avi),
                     ]))
             ]),
+        // Its Android app reads the same keys.
+        PayloadDialect(
+            "home-assistant-action", service: "Home Assistant's notify action",
+            required: [DialectMark(["message"], prefix: "")], excluded: [["aps"], ["apns"]],
+            locations: homeAssistantActions),
         PayloadDialect(
             "ntfy", service: "ntfy",
             locations: [
@@ -97,6 +94,25 @@ extension PayloadDialect {
                     ], companions: [object], namesLocalFiles: true)
             }),
     ]
+
+    /// The data of an action that notifies, in the order in which iOS reads the keys.
+    ///
+    /// Source: home-assistant/companion.home-assistant, docs/notifications/attachments.md: `attachment.url` is for iOS
+    /// and overrides the keys that Android reads as well.
+    private static let homeAssistantActions: [MediaLocation] = {
+        let attachment = MediaLocation(
+            ["data", "attachment", "url"],
+            [
+                .type: ["data", "attachment", "content-type"],
+                .thumbnailHidden: ["data", "attachment", "hide-thumbnail"],
+            ],
+            companions: [["data", "attachment", "lazy"]], types: .any, isRequest: true)
+        return [attachment]
+            + ["video", "image", "audio"].map { key in
+                MediaLocation(["data", .key(key)], isRequest: true)
+                    .shared(key == "image" ? .whenNamed : .none, adding: [.ios: attachment.address])
+            }
+    }()
 
     private static let flutterLists: [PayloadPattern] = [["attachments"], ["platformSpecifics", "attachments"]]
 
@@ -135,8 +151,16 @@ extension PayloadDialect {
             locations: [MediaLocation(["attachment"]), MediaLocation(["pw_stories", "pages", .each, "image"])]),
         PayloadDialect(
             "bark", service: "Bark",
-            marks: ["group", "icon", "isarchive", "isArchive", "level", "autocopy", "autoCopy", "ciphertext", "call"]
-                .map { DialectMark([.key($0)]) }, locations: [MediaLocation(["image"])]),
+            marks: (barkKeys + ["icon"]).map { DialectMark([.key($0)]) },
+            // The icon is the sender's picture: Finb/Bark, IconProcessor.swift. A request to its server has no aps:
+            // Finb/bark-server, docs/API_V2.md.
+            locations: [
+                MediaLocation(["image"], isRequest: true), MediaLocation(["icon"], isRequest: true).shown(on: .avatar),
+            ]),
+        // inngage/inngage-ios-swift, InngageImageHelper.swift, InngageSDK.swift and InngageAnalytics.swift.
+        PayloadDialect(
+            "inngage", service: "Inngage", marks: ["notId", "inn_utm_source"].map { DialectMark([.key($0)]) },
+            locations: [MediaLocation(["image"])]),
         // Mark: exponea/exponea-ios-sdk, PushNotificationManager.
         PayloadDialect(
             "exponea", service: "Exponea (Bloomreach)", marks: [DialectMark(["source"], prefix: "xnpe_platform")],
@@ -156,9 +180,25 @@ extension PayloadDialect {
                 MediaLocation(["image-url"]), MediaLocation(["media-url"]), MediaLocation(["my-attachment"]),
                 // phonegap/phonegap-plugin-push#2663
                 MediaLocation(["data", "attachment-url"]),
-            ]),
+            ] + mediaLists),
         PayloadDialect(
             "pushward", service: "Pushward",
             locations: [MediaLocation(["media", "url"], [.type: ["media", "type"]], types: .any, isRequest: true)]),
+        // The last one: it reads what no service defines.
+        PayloadDialect(
+            "json-text", service: "JSON texts of apps", choice: .allLocations, required: [DialectMark(["aps"])],
+            locations: [MediaLocation([.eachMember, .text, .mediaBelow])]),
     ]
+
+    /// Keys of Bark that web push messages do not have: Finb/bark-server, docs/API_V2.md.
+    static let barkKeys = [
+        "device_key", "device_keys", "group", "isarchive", "isArchive", "level", "autocopy", "autoCopy", "ciphertext",
+        "call",
+    ]
+
+    /// Keys of lists of URLs.
+    private static let mediaLists: [MediaLocation] = [
+        "images", "image_urls", "imageUrls", "media_urls", "mediaUrls", "media", "pictures", "photos", "gallery",
+        "attachments",
+    ].map { MediaLocation([.key($0), .each]) }
 }

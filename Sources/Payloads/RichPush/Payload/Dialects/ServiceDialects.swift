@@ -19,9 +19,9 @@ extension PayloadDialect {
                         TypeKeyword("image", .image), TypeKeyword("video", .movie), TypeKeyword("audio", .audio),
                         TypeKeyword("gif", .gif),
                     ])),
-                // A carousel: CleverTap/CTNotificationContent, README.
+                // A carousel and templates: CleverTap/CTNotificationContent, README.
                 MediaLocation(["ct_ContentSlider", "items", .each, "imageUrl"]),
-            ]),
+            ] + cleverTapTemplate([]) + cleverTapTemplate(["pt_json", .text])),
         PayloadDialect("iterable", service: "Iterable", locations: [MediaLocation(["itbl", "attachment-url"])]),
         PayloadDialect("batch", service: "Batch", locations: [MediaLocation(["com.batch", "at", "u"])]),
         PayloadDialect(
@@ -34,7 +34,9 @@ extension PayloadDialect {
                     fallbackMoves: [FallbackMove(from: ["_sw", "media", "fallback_sd"], to: ["_sd"])]),
                 MediaLocation(["_sw", "media", "fallback_url"]),
             ]),
-        PayloadDialect("salesforce", service: "Salesforce Marketing Cloud", locations: [MediaLocation(["_mediaUrl"])]),
+        PayloadDialect(
+            "salesforce", service: "Salesforce Marketing Cloud",
+            locations: [MediaLocation(["_mediaUrl"], alternativeText: ["_mediaAlt"])]),
         PayloadDialect(
             "klaviyo", service: "Klaviyo",
             locations: [
@@ -79,6 +81,12 @@ extension PayloadDialect {
         PayloadDialect(
             "kumulos", service: "Kumulos (Optimove)", locations: [MediaLocation(["attachments", "pictureUrl"])]),
     ]
+
+    /// The keys of a template: alone, or as JSON in `pt_json`.
+    private static func cleverTapTemplate(_ object: PayloadPattern) -> [MediaLocation] {
+        let still = ["pt_big_img", "pt_gif", "pt_big_img_alt", "pt_gif_alt"]
+        return (still + ["pt_img1", "pt_img2", "pt_img3"]).map { MediaLocation(object.appending(.key($0))) }
+    }
 
     /// The form on the device, and those of the API.
     private static let airship = PayloadDialect(
@@ -165,9 +173,19 @@ extension PayloadDialect {
             locations: [
                 MediaLocation(["os_data", "att", .eachMember], namesLocalFiles: true),
                 MediaLocation(["att", .eachMember], namesLocalFiles: true),
-                MediaLocation(["ios_attachments", .eachMember], namesLocalFiles: true, isRequest: true),
-            ]),
+                MediaLocation(["ios_attachments", .eachMember], namesLocalFiles: true, isRequest: true)
+                    .shared(.none, adding: [.android: ["big_picture"], .web: ["chrome_web_image"]]),
+            ] + oneSignalRequest),
     ]
+
+    /// Keys of the API for other systems. Source: OneSignal/onesignal-node-api, models/BasicNotificationAllOf.ts.
+    private static let oneSignalRequest: [MediaLocation] =
+        ["big_picture", "huawei_big_picture", "adm_big_picture"].map { oneSignalKey($0).shown(on: .android) }
+        + [oneSignalKey("chrome_web_image").shown(on: .web)]
+        + ["chrome_web_icon", "firefox_icon"].map { oneSignalKey($0).shown(on: .web, as: .icon) }
+        + [oneSignalKey("chrome_web_badge").shown(on: .web, as: .badge)]
+
+    private static func oneSignalKey(_ key: String) -> MediaLocation { MediaLocation([.key(key)], isRequest: true) }
 
     /// The client passes the options to iOS unchanged, so the keys may be the names or the values of Apple's constants.
     private static let wonderPushOptions: [[MediaLocation.Field: PayloadPattern]] = OptionNames.allCases.map {
