@@ -70,7 +70,7 @@ struct FetchResponseTests {
         let candidate = try FetchPlanTests.candidate()
         let unnamed = response(type: "application/octet-stream")
         #expect(candidate.error(of: unnamed) == nil)
-        let recognized = candidate.error(of: unnamed, received: 100, type: .gif) { "" }
+        let recognized = candidate.error(of: unnamed, received: 100, type: DeviceFileType(.gif)) { "" }
         let unrecognized = candidate.error(of: unnamed, received: 100, type: nil) { "" }
         #expect(recognized == nil && unrecognized == .type)
     }
@@ -78,7 +78,7 @@ struct FetchResponseTests {
     @Test func `A digest is computed only when there is one to compare it with`() throws {
         let candidate = try FetchPlanTests.candidate(type: "public.jpeg")
         var count = 0
-        _ = candidate.error(of: response(), received: 100, type: .jpeg) {
+        _ = candidate.error(of: response(), received: 100, type: DeviceFileType(.jpeg)) {
             count += 1
             return ""
         }
@@ -117,6 +117,15 @@ struct FileSignatureTests {
     func `Each sample is recognized by its first bytes`(name: String, type: AttachmentType) throws {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: SourceTree.sample(name)))
         #expect(AttachmentType(beginning: bytes) == type)
+    }
+
+    @Test(arguments: [
+        ("grid.heic", "public.heic"), ("clock.mov", "com.apple.quicktime-movie"),
+        ("tone.caf", "com.apple.coreaudio-format"), ("grid.jpg", "public.jpeg"),
+    ])
+    func `Types that iOS takes without documenting them are recognized`(sample: String, uti: String) throws {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: SourceTree.sample(sample)))
+        #expect(DeviceFileType(beginning: bytes)?.uti == uti)
     }
 
     @Test(arguments: ["", "GIF8", "<!DOCTYPE html>", "RIFF\u{0}\u{0}\u{0}\u{0}WEBPVP8 ", "\u{0}\u{0}\u{0} ftypheic"])
