@@ -14,10 +14,15 @@ package struct JSONDiagnosis: Sendable {
 
     private let subject: String
     private let form: Form
+    /// What to send, as the object of a sentence.
+    private let expected: String
 
-    /// - Parameter subject: what messages call the text, as the subject of a sentence: `The request`.
-    package init(of subject: String, _ form: Form = .whole(linesMediaType: nil)) {
+    /// - Parameters:
+    ///   - subject: what messages call the text, as the subject of a sentence: `The request`.
+    ///   - example: the shortest valid text; nil without one.
+    package init(of subject: String, _ form: Form = .whole(linesMediaType: nil), example: String? = nil) {
         (self.subject, self.form) = (subject, form)
+        expected = "an object" + (example.map { " such as \($0)" } ?? "")
     }
 
     /// The error `request.invalid` for a text that could not be decoded.
@@ -52,23 +57,24 @@ package struct JSONDiagnosis: Sendable {
             if let end = parser.valueEnd, bytes[end...].contains(UInt8(ascii: "{")) {
                 return linesMediaType.map { "Several objects, one a line, are sent as \($0)." }
             }
-            return Self.origin(of: text)
+            return origin(of: text)
         }
     }
 
     /// What a text that is not JSON looks like.
-    private static func origin(of text: ArraySlice<UInt8>) -> String? {
+    private func origin(of text: ArraySlice<UInt8>) -> String? {
         switch text.first {
-        case UInt8(ascii: "<"): return "It looks like HTML or XML; send a JSON object."
+        case UInt8(ascii: "<"): return "It looks like HTML or XML; send \(expected)."
         case UInt8(ascii: "@"): return "It looks like the name of a file; send the content of the file."
         case UInt8(ascii: "-") where text.dropFirst().first == UInt8(ascii: "-"):
-            return "It looks like a multipart form; send a JSON object."
+            return "It looks like a multipart form; send \(expected)."
         case 0x1F: return "It looks compressed; send it uncompressed."
         default: break
         }
         let name = text.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "\"") }
         let isForm = !name.isEmpty && text.dropFirst(name.count).first == UInt8(ascii: "=")
-        return isForm ? "It looks like a form; send a JSON object." : nil
+        if isForm { return "It looks like a form; send \(expected)." }
+        return text.starts(with: "http".utf8) ? "It looks like a URL; send \(expected)." : nil
     }
 
     // MARK: JSON of another form
@@ -95,7 +101,7 @@ package struct JSONDiagnosis: Sendable {
             return "send one object, or several as \(type): each on a line of its own, without brackets and commas"
         case (.string(let text), _) where text.utf8.first == UInt8(ascii: "{"):
             return "the JSON was encoded twice, so send the object itself"
-        default: return "send an object"
+        default: return "send \(expected)"
         }
     }
 

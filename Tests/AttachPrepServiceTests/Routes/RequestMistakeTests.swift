@@ -17,6 +17,7 @@ struct RequestMistakeTests {
         let mended: String
         var mendedType = "application/json"
         var encoding = String.Encoding.utf8
+        var status = 400
 
         var testDescription: String { body }
     }
@@ -64,12 +65,13 @@ struct RequestMistakeTests {
         Mistake(
             body: "source=https://a.example/1.png",
             message: #"The request has the word "source" at line 1, column 1; write a string, a number, an object, an "#
-                + "array, true, false or null. It looks like a form; send a JSON object.", mended: source),
+                + #"array, true, false or null. It looks like a form; send an object such as {"source": "#
+                + #""https://cdn.example/photo.jpg"}."#, mended: source),
         Mistake(
             body: "source=https://a.example/1.png", type: "application/x-www-form-urlencoded",
             message: "The body must be application/json with one request, or application/x-ndjson with one request a "
                 + #"line, not "application/x-www-form-urlencoded". curl sends that type unless it gets -H "#
-                + "'Content-Type: application/json'.", mended: source),
+                + "'Content-Type: application/json'.", mended: source, status: 415),
         Mistake(
             body: "{\n  \"source\": \"https://a.example/1.png\"\n}\n", type: lines,
             message: "3 of 3 lines are invalid, so no job was created; \"errors\" lists them by line.", mended: source),
@@ -80,6 +82,15 @@ struct RequestMistakeTests {
         Mistake(
             body: #"{"url": "https://a.example/1.png"}"#,
             message: #"The request has the unknown key "url"; the source is the key "source"."#, mended: source),
+        Mistake(
+            body: "https://a.example/1.png",
+            message: #"The request has the word "https" at line 1, column 1; write a string, a number, an object, an "#
+                + #"array, true, false or null. It looks like a URL; send an object such as {"source": "#
+                + #""https://cdn.example/photo.jpg"}."#, mended: source),
+        Mistake(
+            body: options(#""crop": {"x": 0, "y": 0, "w": 1, "h": 1}"#),
+            message: #"The request has the unknown key "options.crop.h"; the key is "height"."#,
+            mended: options(#""crop": {"x": 0, "y": 0, "width": 1, "height": 1}"#)),
         Mistake(
             body: "{}", message: #"The request lacks the required key "source"."#, mended: source),
         Mistake(
@@ -136,7 +147,7 @@ struct RequestMistakeTests {
             body: "\(source)\n\(source)\n", type: lines, fields: [("Prefer", "wait=20")],
             message: "Prefer: wait is for one request as application/json; submit the batch without it, then wait for "
                 + "each job by GET /v1/jobs/{id}, or for its webhook.",
-            mended: "\(source)\n\(source)\n", mendedType: lines),
+            mended: "\(source)\n\(source)\n", mendedType: lines, status: 422),
         Mistake(
             body: source, fields: [("Prefer", "wait=20s")],
             message: "The wait of the Prefer header must be whole seconds without a unit, such as wait=20, not "
@@ -149,7 +160,7 @@ struct RequestMistakeTests {
         let rejected = try await service.caller.send(
             "POST", "/v1/jobs", [("Content-Type", mistake.type)] + mistake.fields, body: Array(body))
         #expect(rejected.detail == mistake.message)
-        #expect(rejected.status == (mistake.type.contains("form") ? 415 : 400))
+        #expect(rejected.status == mistake.status)
         let accepted = try await service.caller.post("/v1/jobs", json: mistake.mended, type: mistake.mendedType)
         #expect(accepted.status == 202, "\(accepted.text)")
     }

@@ -53,7 +53,7 @@ import Testing
     ])
     func `An address with host bits set is rejected, and the error suggests its network`(text: String, meant: String) {
         let error = #expect(throws: AttachPrepError.self) { try AddressBlock(text) }
-        #expect(error?.message.contains("did you mean \(meant)") == true)
+        #expect(error?.message.contains("after its prefix; write \(meant)") == true)
     }
 
     @Test func `An allowed network allows no address outside it`() throws {

@@ -87,7 +87,7 @@ public struct AddressBlock: Sendable, Hashable {
         (first, prefixBits) = isMapped ? (written.unmapped, bits - 96) : (written, bits)
         guard first.masked(prefixBits) == first else {
             throw .invalidAddressBlock(
-                text, "has bits set after its prefix; did you mean \(first.masked(prefixBits))/\(bits)")
+                text, "has bits set after its prefix; write \(first.masked(prefixBits))/\(bits)")
         }
     }
 

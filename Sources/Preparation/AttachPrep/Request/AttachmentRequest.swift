@@ -219,7 +219,8 @@ extension AttachmentRequest {
                 try ForeignJSON.decode(AttachmentRequest.self, from: json, with: decoder)
             }
         } catch let error as DecodingError {
-            throw JSONDiagnosis(of: "The request", form).error(error, in: json)
+            let example = #"{"source": "https://cdn.example/photo.jpg"}"#
+            throw JSONDiagnosis(of: "The request", form, example: example).error(error, in: json)
         }
     }
 
@@ -231,6 +232,7 @@ extension AttachmentRequest {
         KeyAdvice(
             ["url", "uri", "src", "href", "image", "imageURL", "media", "mediaURL", "video", "videoURL", "file"],
             "the source is the key \"source\""),
+        RequestOptions.sizeAdvice,
         KeyAdvice(["callback", "webhook", "webhookURL", "hook"], "the webhook's URL is the key \"callbackURL\""),
     ]
 }

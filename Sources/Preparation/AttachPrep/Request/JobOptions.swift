@@ -52,7 +52,8 @@ public struct JobOptions: Sendable, Hashable {
             _ = try WebAddress(callbackURL, httpsOnly: false)
         } catch {
             throw AttachPrepError(
-                .requestInvalid, "The callbackURL is not an http or https URL.", detail: "\(error)")
+                .requestInvalid, "The callbackURL is not an http or https URL; write it as https://host/path.",
+                detail: "\(error)")
         }
     }
 }

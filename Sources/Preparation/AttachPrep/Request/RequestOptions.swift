@@ -55,10 +55,11 @@ extension RequestOptions: Codable {
 
     private static let keyAdvice = [
         KeyAdvice(AttachmentRequest.keys, "it belongs beside \"options\", not in it"),
-        KeyAdvice(
-            ["width", "height", "size"], "the size of the thumbnail is \"thumbnailSize\": {\"width\": …, \"height\": …}"
-        ),
+        sizeAdvice,
     ]
+
+    static let sizeAdvice = KeyAdvice(
+        ["width", "height", "size"], "the size of the thumbnail is \"thumbnailSize\" in \"options\"")
 
     private struct Size: Codable {
         let width: Int
@@ -204,7 +205,11 @@ extension CropChoice {
                 throw DecodingError.expected(
                     "smart, smart:16:9 or an object with x, y, width and height", at: decoder.codingPath)
             }
-            try decoder.rejectUnknownKeys(except: Side.allCases.map(\.rawValue))
+            try decoder.rejectUnknownKeys(
+                except: Side.allCases.map(\.rawValue),
+                advice: [
+                    KeyAdvice(["w"], "the key is \"width\""), KeyAdvice(["h"], "the key is \"height\""),
+                ])
             self = .part(try value.decode(ClippingRect.self))
         }
 

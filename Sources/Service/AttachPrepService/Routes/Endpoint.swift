@@ -117,10 +117,11 @@ struct NegotiationMiddleware: RouterMiddleware {
                 status: 406)
         }
         if let query, let unknown = QueryParameters(request).names.first(where: { !query.contains($0) }) {
-            let known = query.isEmpty ? "none is allowed" : "allowed: \(query.sorted().joined(separator: ", "))"
+            let known = query.isEmpty ? "none is allowed." : "allowed: \(query.sorted().joined(separator: ", "))."
+            let meant = Suggestion.nearest(to: unknown, of: query.sorted()).map { "did you mean \"\($0)\"?" }
             throw Problem(
                 .requestInvalid,
-                "Unknown query parameter \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; \(known).")
+                "Unknown query parameter \"\(MessageText.excerpt(unknown, bytesMax: 80))\"; \(meant ?? known)")
         }
         return try await next(request, context)
     }

@@ -24,10 +24,10 @@ struct JobSubmissionRoutes: Sendable {
         let keyHeader = try IdempotencyKeyHeader(request)
         let waitSeconds = try PreferHeader(request).waitSeconds
         guard waitSeconds == nil || format == .one else {
-            throw AttachPrepError(
+            throw Problem(
                 .requestInvalid,
                 "Prefer: wait is for one request as application/json; submit the batch without it, then wait for each "
-                    + "job by GET /v1/jobs/{id}, or for its webhook.")
+                    + "job by GET /v1/jobs/{id}, or for its webhook.", status: 422)
         }
         let bytes = try await body.all()
         let key = keyHeader.map {
