@@ -88,6 +88,7 @@ struct WorkOptionGroup: SettingFlags {
     @Option(help: .of(.mediaSlots)) var mediaSlots: String?
     @Option(name: .customLong(Setting.targetProfile.rawValue), help: .of(.targetProfile))
     var targetProfiles: [String] = []
+    @Option(help: .of(.retry)) var retry: String?
     @Option(help: .of(.maxQueue)) var maxQueue: String?
     @Option(help: .of(.drain)) var drain: String?
     @Flag(help: .of(.requireSandbox)) var requireSandbox = false
@@ -95,7 +96,7 @@ struct WorkOptionGroup: SettingFlags {
     var values: [Setting: String?] {
         [
             .concurrency: concurrency, .perHost: perHost, .mediaSlots: mediaSlots,
-            .targetProfile: FlagText.joined(targetProfiles), .maxQueue: maxQueue, .drain: drain,
+            .targetProfile: FlagText.joined(targetProfiles), .retry: retry, .maxQueue: maxQueue, .drain: drain,
             .requireSandbox: FlagText.flag(requireSandbox),
         ]
     }
@@ -107,11 +108,13 @@ struct DownloadOptionGroup: SettingFlags {
     @Option(help: .of(.caFile)) var caFile: String?
     @Option(help: .of(.proxy)) var proxy: String?
     @Option(help: .of(.resolve)) var resolve: [String] = []
+    @Option(help: .of(.resolverProbe)) var resolverProbe: [String] = []
 
     var values: [Setting: String?] {
         [
             .httpsOnly: FlagText.flag(httpsOnly), .allowPrivateNetwork: FlagText.flag(allowPrivateNetwork),
             .caFile: caFile, .proxy: proxy, .resolve: FlagText.joined(resolve),
+            .resolverProbe: FlagText.joined(resolverProbe),
         ]
     }
 }

@@ -46,12 +46,14 @@ public enum Setting: String, CaseIterable, Sendable {
     case perHost = "per-host"
     case mediaSlots = "media-slots"
     case targetProfile = "target-profile"
+    case retry
     case requireSandbox = "require-sandbox"
     case httpsOnly = "https-only"
     case allowPrivateNetwork = "allow-private-network"
     case caFile = "ca-file"
     case proxy
     case resolve
+    case resolverProbe = "resolver-probe"
 
     /// The command line flag, such as `--max-queue`.
     public var flag: String { "--\(rawValue)" }
@@ -75,7 +77,9 @@ public enum Setting: String, CaseIterable, Sendable {
 
     /// Whether it has several values: a list in the configuration file, separated by commas elsewhere.
     public var isList: Bool {
-        [.tokens, .webhookSecrets, .allowCallbackNetwork, .metricsNetwork, .resolve, .targetProfile].contains(self)
+        [
+            .tokens, .webhookSecrets, .allowCallbackNetwork, .metricsNetwork, .resolve, .resolverProbe, .targetProfile,
+        ].contains(self)
     }
 
     /// Whether SIGHUP applies a changed value; others need a restart.
@@ -134,12 +138,14 @@ extension Setting {
         case .perHost: "Number of jobs of a token to process at a time that download from the same host."
         case .mediaSlots: "Number of media files to decode or encode at a time."
         case .targetProfile: "Picture of another service, a name for \"targets\" of requests; repeatable."
+        case .retry: "How jobs that name no policy are retried: fast, patient, or the JSON of a job's retry."
         case .requireSandbox: "Fail if the media process cannot be sandboxed."
         case .httpsOnly: "Reject http sources, including redirects to http."
         case .allowPrivateNetwork: "Allow sources on loopback, private and reserved addresses."
         case .caFile: "Trust the CA certificates in this PEM file."
         case .proxy: "Download through this proxy, which then has to block private addresses."
         case .resolve: "Resolve a host name to an address, as curl does; repeatable."
+        case .resolverProbe: "Host name that always resolves, to tell name servers that are away; repeatable."
         }
     }
 
@@ -152,6 +158,8 @@ extension Setting {
             "n"
         case .baseURL, .publishBaseURL, .s3Endpoint, .proxy: "url"
         case .publish: "target"
+        case .retry: "policy"
+        case .resolverProbe: "name"
         case .queue: "queue"
         case .queueSchema: "name"
         case .s3Region: "region"
@@ -202,6 +210,8 @@ extension Setting {
         case .concurrency: "\(Limits.requestsInFlight)"
         case .perHost: "\(Limits.jobsPerHostMax)"
         case .mediaSlots: "number of cores"
+        case .retry: RetryOptions.Preset.fast.rawValue
+        case .resolverProbe: "the hosts of --s3-endpoint and --base-url"
         default: nil
         }
     }
