@@ -12,6 +12,7 @@ final class MemoryStore: JobStore {
         var keys: [String: (digest: String, ids: [JobID])] = [:]
         var logs: [JobLogLine] = []
         var webhooks: [Webhook] = []
+        var pauses: [JobPause] = []
         var files: [String: StoredFile] = [:]
         var uploads: [MediaID: Upload] = [:]
         var discarded = 0
@@ -168,6 +169,24 @@ final class MemoryStore: JobStore {
 
     func log(of id: JobID) async throws -> [JobLogLine] { state.withLock { $0.logs.filter { $0.job == id } } }
     func append(_ lines: [JobLogLine]) async throws { state.withLock { $0.logs += lines } }
+
+    func pauses() async throws -> [JobPause] { state.withLock(\.pauses) }
+
+    func pause(_ target: PauseTarget, reason: String?, by caller: String?) async throws -> JobPause {
+        let pause = JobPause(target: target, since: .now, caller: caller, reason: reason)
+        state.withLock { state in
+            state.pauses.removeAll { $0.target == target }
+            state.pauses.insert(pause, at: 0)
+        }
+        return pause
+    }
+
+    func resume(_ target: PauseTarget) async throws -> Bool {
+        state.withLock { state in
+            defer { state.pauses.removeAll { $0.target == target } }
+            return state.pauses.contains { $0.target == target }
+        }
+    }
 
     func result(for key: WorkKey) async throws -> StoredResult? { nil }
     func store(

@@ -63,6 +63,38 @@ struct HTTPJobsClient: JobsClient {
         return try await count("purged", "/v1/jobs/purge", purge)
     }
 
+    private struct Pause: Encodable {
+        var all: Bool?
+        var lane: JobPriority?
+        var host: String?
+        var reason: String?
+
+        init(_ target: PauseTarget, reason: String? = nil) {
+            switch target {
+            case .all: all = true
+            case .lane(let lane): self.lane = lane
+            case .host(let host): self.host = host
+            }
+            self.reason = reason
+        }
+    }
+
+    func pauses() async throws -> [JobPause] {
+        let response: PausesResponse = try await request(.get, "/v1/pauses")
+        return response.pauses
+    }
+
+    func pause(_ target: PauseTarget, reason: String?) async throws -> JobPause {
+        try await request(
+            .post, "/v1/jobs/pause", body: [UInt8](try JSONEncoder().encode(Pause(target, reason: reason))))
+    }
+
+    func resume(_ target: PauseTarget) async throws -> Bool {
+        let answer: [String: Bool] = try await request(
+            .post, "/v1/jobs/resume", body: [UInt8](try JSONEncoder().encode(Pause(target))))
+        return answer["resumed"] ?? false
+    }
+
     private struct Overview: Decodable {
         /// Nil in the responses of earlier versions.
         var workers: [WorkerResponse]?

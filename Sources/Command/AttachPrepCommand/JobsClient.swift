@@ -17,6 +17,9 @@ protocol JobsClient: Sendable {
     func retry(_ id: JobID) async throws -> Job
     func cancel(_ id: JobID) async throws -> Job
     func purge(_ filter: JobFilter) async throws -> Int
+    func pauses() async throws -> [JobPause]
+    func pause(_ target: PauseTarget, reason: String?) async throws -> JobPause
+    func resume(_ target: PauseTarget) async throws -> Bool
     func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPageResponse
     func replay(_ filter: WebhookFilter) async throws -> Int
     func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage
@@ -192,6 +195,11 @@ struct StoreJobsClient: JobsClient {
     func retry(_ id: JobID) async throws -> Job { try await store.retry(id) }
     func cancel(_ id: JobID) async throws -> Job { try await store.cancel(id) }
     func purge(_ filter: JobFilter) async throws -> Int { try await store.purge(filter) }
+    func pauses() async throws -> [JobPause] { try await store.pauses() }
+    func pause(_ target: PauseTarget, reason: String?) async throws -> JobPause {
+        try await store.pause(target, reason: reason, by: nil)
+    }
+    func resume(_ target: PauseTarget) async throws -> Bool { try await store.resume(target) }
 
     func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPageResponse {
         let page = try await store.webhooks(filter, after: cursor, limit: limit)

@@ -6,16 +6,19 @@ import AttachPrepService
 import FoundationEssentials
 import RichPush
 
-/// `attachprep jobs list|show|workers|retry|cancel|purge`
+/// `attachprep jobs list|show|workers|retry|cancel|purge|pause|resume|pauses`
 struct JobsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
-        abstract: "List, show, retry, cancel and purge jobs, and list workers.",
+        abstract: "List, show, retry, cancel, purge and pause jobs, and list workers.",
         discussion: """
             Uses a running service with --url, else the data folder, even while a service uses it. Jobs of status dead \
             have failed until their retries were used up.
             """,
-        subcommands: [List.self, Show.self, Workers.self, Retry.self, Cancel.self, Purge.self, Migrate.self])
+        subcommands: [
+            List.self, Show.self, Workers.self, Retry.self, Cancel.self, Purge.self, Pause.self, Resume.self,
+            Pauses.self, Migrate.self,
+        ])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -8,7 +8,7 @@ import SQLiteDatabase
 import Synchronization
 
 /// A store that a test can have report lost leases, report a number of losses, or fail.
-final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, UploadStore {
+final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ResultStore, WebhookOutbox, UploadStore {
     private struct State {
         var losesLeases = false
         var isFailing = false
@@ -85,6 +85,14 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
     func purge(_ filter: JobFilter) async throws -> Int { try await available().purge(filter) }
     func log(of id: JobID) async throws -> [JobLogLine] { try await available().log(of: id) }
     func append(_ lines: [JobLogLine]) async throws { try await available().append(lines) }
+
+    func pauses() async throws -> [JobPause] { try await available().pauses() }
+
+    func pause(_ target: PauseTarget, reason: String?, by caller: String?) async throws -> JobPause {
+        try await available().pause(target, reason: reason, by: caller)
+    }
+
+    func resume(_ target: PauseTarget) async throws -> Bool { try await available().resume(target) }
 
     func result(for key: WorkKey) async throws -> StoredResult? { try await available().result(for: key) }
 

@@ -146,6 +146,8 @@ extension WebhookID: ExpressibleByArgument {
 
 extension JobState: ExpressibleByArgument {}
 
+extension JobPriority: ExpressibleByArgument {}
+
 extension MediaKind: ExpressibleByArgument {}
 
 extension WebhookState: ExpressibleByArgument {}

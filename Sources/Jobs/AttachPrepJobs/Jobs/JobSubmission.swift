@@ -24,6 +24,11 @@ public struct JobSubmission: Sendable, Hashable {
     /// The jobs that `hostLimit` counts together: those of a caller with the same host, and its uploads. A caller so
     /// cannot use the limit of another.
     package var hostGroup: String { "\(origin.caller ?? "") \(host ?? "")" }
+
+    /// The host of a group; empty for uploads. Names of callers have no space.
+    package static func host(ofGroup group: String) -> String {
+        String(decoding: group.utf8.drop { $0 != UInt8(ascii: " ") }.dropFirst(), as: UTF8.self)
+    }
 }
 
 /// Validates requests and turns them into submissions.

@@ -66,7 +66,7 @@ package enum StoreSchema {
     /// whether more arrivals came than it has recipients. `report`: a digest of the report id that the device chose.
     /// `campaign_bucket`: number of durations per `MillisecondBucket`; `kind` is a `CampaignDuration`. `content`: a row
     /// exists until its file is removed. `used_at` of `result`: when a job last ended with it. `writer`: what each
-    /// connection has committed (`WriterCounts`).
+    /// connection has committed (`WriterCounts`). `target` of `pause`: a `PauseTarget`.
     private static let tables = [
         "CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL)",
         """
@@ -134,6 +134,12 @@ package enum StoreSchema {
         """,
         "CREATE TABLE unknown_file (name text PRIMARY KEY, found_at bigint NOT NULL)",
         "CREATE TABLE worker (name text PRIMARY KEY, report text NOT NULL, seen_at bigint NOT NULL)",
+        """
+        CREATE TABLE pause (
+            target text NOT NULL, name text NOT NULL, since bigint NOT NULL, caller text, reason text,
+            PRIMARY KEY (target, name)
+        )
+        """,
         """
         CREATE TABLE campaign (
             id identity, name text NOT NULL UNIQUE, dispatches bigint NOT NULL DEFAULT 0,

@@ -2,10 +2,13 @@
 
 // Confirmation dialogs and toast messages.
 
-/** Asks for confirmation before an action. A final action is not the primary button; "Go back" has the focus. */
-function confirmAction({ title, sentence, word, isFinal = false }, action) {
+/**
+ * Asks for confirmation before an action, with fields to fill in as `content`. A final action is not the primary button;
+ * "Go back" has the focus.
+ */
+function confirmAction({ title, sentence, word, content = [], isFinal = false }, action) {
   const dialog = make("dialog", { class: "question", "aria-labelledby": "question-title" },
-    make("h2", { id: "question-title" }, title), make("p", {}, sentence),
+    make("h2", { id: "question-title" }, title), make("p", {}, sentence), content,
     make("div", { class: "actions" },
       make("button", { class: "button", type: "button", onclick: () => dialog.close() }, "Go back"),
       make("button", { class: isFinal ? "button danger" : "button primary", type: "button",

@@ -9,6 +9,7 @@ import Synchronization
 /// `GET /v1/overview`: service status, job counts and throughput for the dashboard.
 struct OverviewRoutes: Sendable {
     private let statistics: CachedValue<StoreStatistics>
+    private let store: any JobStore
     private let serviceStatus: ServiceStatus
     private let readiness: @Sendable () async -> ReadinessReport
     private let startedAt = Date.now
@@ -17,6 +18,7 @@ struct OverviewRoutes: Sendable {
         store: any JobStore, serviceStatus: ServiceStatus, readiness: @escaping @Sendable () async -> ReadinessReport
     ) {
         statistics = CachedValue(for: .seconds(Limits.overviewSeconds)) { try await StoreStatistics(of: store) }
+        self.store = store
         self.serviceStatus = serviceStatus
         self.readiness = readiness
     }
@@ -27,7 +29,8 @@ struct OverviewRoutes: Sendable {
         try JSONResponse.response(
             OverviewResponse(
                 startedAt: startedAt, statistics: try await statistics.value(), serviceStatus: serviceStatus,
-                readiness: await readiness(), workers: try await serviceStatus.workers()))
+                readiness: await readiness(), workers: try await serviceStatus.workers(),
+                pauses: try await store.pauses()))
     }
 }
 
@@ -80,10 +83,11 @@ struct OverviewResponse: Encodable {
     /// The API's key for media processes.
     @Nullable private var children: ServiceStatus.MediaProcesses?
     private let workers: [WorkerResponse]
+    private let pauses: [JobPause]
 
     init(
         startedAt: Date, statistics: StoreStatistics, serviceStatus: ServiceStatus, readiness: ReadinessReport,
-        workers: [WorkerReport]
+        workers: [WorkerReport], pauses: [JobPause]
     ) {
         let counts = JobCountsResponse(statistics.counts, at: statistics.date)
         (jobs, due) = (counts.jobs, counts.due)
@@ -105,6 +109,7 @@ struct OverviewResponse: Encodable {
             target: serviceStatus.publishName, healthy: publishHealth.isHealthy, reason: publishHealth.reason)
         children = serviceStatus.mediaProcesses()
         self.workers = workers.map(WorkerResponse.init)
+        self.pauses = pauses
     }
 }
 
