@@ -122,8 +122,17 @@ final class MemoryStore: JobStore {
                 && filter.createdAfter.map { job.createdAt >= $0 } ?? true
                 && filter.createdBefore.map { job.createdAt < $0 } ?? true
                 && filter.errors.map { codes in job.error.map { codes.contains($0.code) } ?? false } ?? true
+                && Self.hasWords(of: filter, job)
         }
         return JobPage(jobs: Array(all.prefix(limit)), next: all.count > limit ? all[limit - 1].id : nil)
+    }
+
+    private static func hasWords(of filter: JobFilter, _ job: Job) -> Bool {
+        filter.callerID.map { job.request.id == $0 } ?? true
+            && filter.batch.map { job.origin.batch == $0 } ?? true
+            && filter.idempotencyKey.map { job.origin.idempotencyKey == $0 } ?? true
+            && filter.tags.allSatisfy(job.request.jobOptions.tags.contains)
+            && filter.host.map { job.request.source.contains("//\($0)/") } ?? true
     }
 
     func count(_ filter: JobFilter) async throws -> Int { try await list(filter, after: nil, limit: .max).jobs.count }

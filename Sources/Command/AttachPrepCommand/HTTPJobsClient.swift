@@ -30,10 +30,15 @@ struct HTTPJobsClient: JobsClient {
         query.add("search", filter.search)
         query.add("kind", filter.kind?.rawValue)
         query.add("createdAfter", filter.createdAfter.map(Timestamp.text))
+        query.add("createdBefore", filter.createdBefore.map(Timestamp.text))
+        query.add("error", filter.errors.map { $0.map(\.rawValue).sorted().joined(separator: ",") })
+        query.add("callerID", filter.callerID)
+        query.add("batch", filter.batch)
+        query.add("idempotencyKey", filter.idempotencyKey)
+        query.add("tag", filter.tags.isEmpty ? nil : filter.tags.joined(separator: ","))
+        query.add("host", filter.host)
         let page: JobPageResponse = try await request(.get, "/v1/jobs\(query.text)")
-        // Filtered here, because older services have no filter by age; jobs that are too new come first.
-        let old = page.jobs.filter { job in filter.createdBefore.map { job.createdAt < $0 } ?? true }
-        return JobPage(jobs: old, next: page.next)
+        return JobPage(jobs: page.jobs, next: page.next)
     }
 
     func job(_ id: JobID) async throws -> Job { try await request(.get, "/v1/jobs/\(id)") }
@@ -49,18 +54,33 @@ struct HTTPJobsClient: JobsClient {
 
     func cancel(_ id: JobID) async throws -> Job { try await request(.delete, "/v1/jobs/\(id)") }
 
-    private struct Purge: Encodable {
+    /// A filter as the body of a request that acts on many jobs.
+    private struct Selection: Encodable {
         var states: [JobState]?
         var ids: [JobID]?
         var search: String?
         var createdBefore: String?
+        var createdAfter: String?
+        var error: [ErrorCode]?
+        var callerID: String?
+        var batch: String?
+        var idempotencyKey: String?
+        var tag: [String]?
+        var host: String?
+
+        init(_ filter: JobFilter) {
+            states = filter.states.map { $0.sorted { $0.rawValue < $1.rawValue } }
+            (ids, search) = (filter.ids, filter.search)
+            createdBefore = filter.createdBefore.map(Timestamp.text)
+            createdAfter = filter.createdAfter.map(Timestamp.text)
+            error = filter.errors.map(Array.init)
+            (callerID, batch, idempotencyKey) = (filter.callerID, filter.batch, filter.idempotencyKey)
+            (tag, host) = (filter.tags.isEmpty ? nil : filter.tags, filter.host)
+        }
     }
 
     func purge(_ filter: JobFilter) async throws -> Int {
-        let purge = Purge(
-            states: filter.states.map { $0.sorted { $0.rawValue < $1.rawValue } }, ids: filter.ids,
-            search: filter.search, createdBefore: filter.createdBefore.map(Timestamp.text))
-        return try await count("purged", "/v1/jobs/purge", purge)
+        try await count("purged", "/v1/jobs/purge", Selection(filter))
     }
 
     private struct Pause: Encodable {

@@ -133,8 +133,8 @@ struct JobsCommand: ParsableCommand {
         @OptionGroup var client: JobsClientOptionGroup
 
         func validate() throws {
-            guard !ids.isEmpty || !choice.status.isEmpty else {
-                throw ValidationError("Give IDs, or --status dead, failed, succeeded or cancelled.")
+            guard !ids.isEmpty || choice.isGiven else {
+                throw ValidationError("Give IDs, or a filter such as --status dead or --batch ID.")
             }
         }
 
@@ -160,14 +160,46 @@ struct JobFilterOptionGroup: ParsableArguments {
     @Option(help: ArgumentHelp("Only jobs with this text in their ID, source or error code.", valueName: "text"))
     var search: String?
 
+    @Option(help: ArgumentHelp("Only jobs whose request has exactly this id.", valueName: "id"))
+    var callerID: String?
+
+    @Option(help: ArgumentHelp("Only jobs of this batch.", valueName: "id")) var batch: String?
+
+    @Option(help: ArgumentHelp("Only jobs that were submitted with this Idempotency-Key.", valueName: "key"))
+    var idempotencyKey: String?
+
+    @Option(help: ArgumentHelp("Only jobs with this tag; repeatable, all must match.", valueName: "tag"))
+    var tag: [String] = []
+
+    @Option(help: ArgumentHelp("Only jobs whose source has this host name.", valueName: "name")) var host: String?
+
+    @Option(help: ArgumentHelp("Only failed and dead jobs with this error code; repeatable.", valueName: "code"))
+    var error: [ErrorCode] = []
+
     @Option(help: ArgumentHelp("Only jobs created longer ago, such as 12h or 7d.", valueName: "time"))
     var olderThan: DurationArgument?
 
-    func filter() -> JobFilter {
-        JobFilter(
-            states: status.isEmpty ? nil : Set(status), search: search,
-            createdBefore: olderThan.map { Date.now.addingTimeInterval(-$0.seconds) })
+    func validate() throws {
+        do {
+            _ = try host.map(PauseTarget.hostName)
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
     }
+
+    func filter() -> JobFilter {
+        var filter = JobFilter(
+            states: status.isEmpty ? nil : Set(status), search: search,
+            createdBefore: olderThan.map { Date.now.addingTimeInterval(-$0.seconds) },
+            errors: error.isEmpty ? nil : Set(error))
+        (filter.callerID, filter.batch, filter.idempotencyKey) = (callerID, batch, idempotencyKey)
+        filter.tags = tag
+        filter.host = host.flatMap { try? PauseTarget.hostName($0) }
+        return filter
+    }
+
+    /// Whether it restricts the selection.
+    var isGiven: Bool { filter() != JobFilter() }
 }
 
 /// Filters of `jobs list` alone.
@@ -261,6 +293,11 @@ struct JobRow {
         if let startedAt = job.startedAt { lines.append(("started", Timestamp.text(startedAt))) }
         if let finishedAt = job.finishedAt { lines.append(("finished", Timestamp.text(finishedAt))) }
         if let worker = job.worker { lines.append(("worker", worker)) }
+        if let batch = job.origin.batch { lines.append(("batch", batch)) }
+        if let key = job.origin.idempotencyKey { lines.append(("key", key)) }
+        if !job.request.jobOptions.tags.isEmpty {
+            lines.append(("tags", job.request.jobOptions.tags.joined(separator: ", ")))
+        }
         if let callback = job.request.jobOptions.callbackURL { lines.append(("callback", callback)) }
         if let result = job.result {
             lines.append(("outcome", result.outcome.rawValue))

@@ -105,6 +105,46 @@ enum JobCatalogConformance {
             #expect(try await ids(driver, JobFilter(search: "cat", ids: [dead[1], .make()])) == [dead[1]])
             #expect(try await ids(driver, JobFilter(search: "cat0", errors: [.downloadTimeout])) == [dead[0]])
         },
+        Behavior("Jobs are found by exactly their caller's id, batch, idempotency key, tags and host") { driver in
+            var chosen = JobSubmission.sample(host: "cdn.example", id: "push-47")
+            chosen.origin = JobOrigin(batch: "batch-1", idempotencyKey: "key-1")
+            chosen.origin.caller = "me"
+            chosen.request.jobOptions.tags = ["campaign=spring", "eu"]
+            var other = JobSubmission.sample(host: "xcdn.example", id: "push-471")
+            other.origin = JobOrigin(batch: "batch-11", idempotencyKey: "key-11")
+            other.request.jobOptions.tags = ["campaign=spring", "us"]
+            let id = try await driver.enqueue(chosen)[0]
+            let otherID = try await driver.enqueue(other)[0]
+            let filters: [(inout JobFilter) -> Void] = [
+                { $0.callerID = "push-47" }, { $0.batch = "batch-1" }, { $0.idempotencyKey = "key-1" },
+                { $0.tags = ["eu"] }, { $0.tags = ["eu", "campaign=spring"] }, { $0.host = "cdn.example" },
+            ]
+            func expectFound() async throws {
+                for change in filters {
+                    var filter = JobFilter()
+                    change(&filter)
+                    #expect(try await ids(driver, filter) == [id], "\(filter)")
+                    #expect(try await driver.jobs.count(filter) == 1)
+                }
+            }
+            try await expectFound()
+            var both = JobFilter()
+            both.tags = ["campaign=spring"]
+            #expect(try await ids(driver, both) == [id, otherID])
+            both.host = "%cdn.example"
+            #expect(try await ids(driver, both).isEmpty)
+            for claimed in try await driver.claim(5) {
+                _ = try await driver.jobs.finish(claimed.lease, .failed(.rejected(.mediaCorrupt)), notice: nil)
+            }
+            try await expectFound()
+            let job = try await driver.jobs.retry(id)
+            #expect(job.origin == chosen.origin && job.request.jobOptions.tags == ["campaign=spring", "eu"])
+            try await expectFound()
+            var purged = JobFilter()
+            purged.tags = ["us"]
+            #expect(try await driver.jobs.purge(purged) == 1)
+            #expect(try await ids(driver, JobFilter()) == [id])
+        },
         Behavior("Error codes filter failed and dead jobs") { driver in
             let failed = try await driver.ended(.failed(.rejected(.mediaCorrupt)))
             let dead = try await driver.ended(.dead(.rejected(.downloadTimeout)))

@@ -150,6 +150,8 @@ extension JobPriority: ExpressibleByArgument {}
 
 extension MediaKind: ExpressibleByArgument {}
 
+extension ErrorCode: ExpressibleByArgument {}
+
 extension WebhookState: ExpressibleByArgument {}
 
 extension CampaignName: ExpressibleByArgument {

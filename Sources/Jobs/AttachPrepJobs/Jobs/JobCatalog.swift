@@ -51,6 +51,16 @@ public struct JobFilter: Sendable, Hashable {
     public var worker: String?
     /// Only failed and dead jobs with these error codes.
     public var errors: Set<ErrorCode>?
+    /// Only jobs whose request has exactly this id.
+    public var callerID: String?
+    /// Only jobs of this batch.
+    public var batch: String?
+    /// Only jobs that were submitted with this `Idempotency-Key`.
+    public var idempotencyKey: String?
+    /// Only jobs that have all of these tags.
+    public var tags: [String] = []
+    /// Only jobs whose source has this host name, in lowercase.
+    public var host: String?
 
     public init(
         states: Set<JobState>? = nil, search: String? = nil, ids: [JobID]? = nil, createdBefore: Date? = nil,

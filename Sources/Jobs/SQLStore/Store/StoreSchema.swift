@@ -49,7 +49,7 @@ package enum StoreSchema {
     /// of `JobOrigin`.
     package static let sharedColumns = """
         id, state, lane, caller_id, source, error_code, owner, host, key, upload, attempts, losses, created_at, \
-        started_at, not_before, token, worker, calls_back, request, secret, error, origin
+        started_at, not_before, token, worker, calls_back, request, secret, error, origin, batch, idempotency_key
         """
 
     private static let sharedDefinitions = """
@@ -57,7 +57,7 @@ package enum StoreSchema {
         error_code text, owner text NOT NULL, host text NOT NULL, key text NOT NULL, upload text,
         attempts bigint NOT NULL DEFAULT 0, losses bigint NOT NULL DEFAULT 0, created_at bigint NOT NULL,
         started_at bigint, not_before bigint, token bigint, worker text, calls_back bigint NOT NULL,
-        request text NOT NULL, secret text, error text, origin text
+        request text NOT NULL, secret text, error text, origin text, batch text, idempotency_key text
         """
 
     /// `due_at`: when it may run. `place`: its position among the due jobs of its lane, a time (`ClaimState`). `wait`:
@@ -94,6 +94,7 @@ package enum StoreSchema {
             cancelled bigint NOT NULL, media_bytes bigint NOT NULL
         )
         """,
+        "CREATE TABLE job_tag (tag text NOT NULL, job text NOT NULL, PRIMARY KEY (tag, job))",
         """
         CREATE TABLE job_line (
             id identity, job text NOT NULL, date bigint NOT NULL, level text NOT NULL, line text NOT NULL
@@ -183,6 +184,16 @@ package enum StoreSchema {
             "CREATE INDEX finished_error ON finished_job (error_code) WHERE state IN ('failed', 'dead')",
             "CREATE INDEX finished_media ON finished_job (media) WHERE media IS NOT NULL",
             "CREATE INDEX finished_upload ON finished_job (upload) WHERE upload IS NOT NULL",
+            "CREATE INDEX job_named ON job (caller_id) WHERE caller_id IS NOT NULL",
+            "CREATE INDEX job_batch ON job (batch) WHERE batch IS NOT NULL",
+            "CREATE INDEX job_idempotency ON job (idempotency_key) WHERE idempotency_key IS NOT NULL",
+            "CREATE INDEX finished_named ON finished_job (caller_id, state) WHERE caller_id IS NOT NULL",
+            "CREATE INDEX finished_batch ON finished_job (batch, state) WHERE batch IS NOT NULL",
+            """
+            CREATE INDEX finished_idempotency ON finished_job (idempotency_key, state)
+            WHERE idempotency_key IS NOT NULL
+            """,
+            "CREATE INDEX job_tag_job ON job_tag (job)",
             "CREATE INDEX job_line_job ON job_line (job)",
             "CREATE INDEX idempotency_age ON idempotency (created_at)",
             "CREATE INDEX webhook_job ON webhook (job)",

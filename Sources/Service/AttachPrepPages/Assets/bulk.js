@@ -81,7 +81,7 @@ function showSelection() {
 
 /** The action bar; the same element while the filters are unchanged, so that it does not change under the pointer. */
 function existingBulkBar(here) {
-  const key = [here.state, here.search, here.error, here.kind, here.since, here.worker].join("\n");
+  const key = jobFilterKeys.filter((name) => name !== "cursor").map((name) => here[name]).join("\n");
   if (jobTable.bulk?.key === key) return jobTable.bulk.bar;
   const count = make("span", { class: "bulk-count", role: "status" });
   const buttons = Object.entries(jobActions).map(([word, action]) => make("button", {
@@ -134,9 +134,10 @@ function actOnSelection(word, { run, sentence, isFinal, applies }) {
 /** Actions on all jobs of a state, including those on other pages. */
 function allActions(here) {
   // The filters that bulk requests do not have would be ignored.
-  if (!retryableStates.includes(here.state) || here.kind || here.since || here.worker) return null;
+  if (!retryableStates.includes(here.state) || here.kind || here.worker) return null;
   const order = { states: [here.state], ...(here.search && { search: here.search }),
-    ...(here.error && { error: here.error }) };
+    ...(here.error && { error: here.error }), ...(here.since && { createdAfter: spanStart(here.since) }),
+    ...chosenWords(here) };
   const act = (word, sentence) => make("button", {
     class: word === "Remove" ? "button danger" : "button", type: "button", "data-focus": `all ${word}`,
     onclick: () => confirmAction({ title: `${word} ${bulkText(here)}?`, sentence, word,
@@ -150,8 +151,9 @@ function allActions(here) {
 }
 
 /** The description of the affected jobs for the confirmation dialog. */
-function bulkText({ state, search, error }) {
+function bulkText(here) {
+  const { state } = here;
   const number = overview.data?.jobs?.[state];
-  if (search || error) return `all matching ${state} jobs`;
+  if (jobFilterKeys.some((key) => !["state", "cursor"].includes(key) && here[key])) return `all matching ${state} jobs`;
   return number === undefined ? `all ${state} jobs` : `all ${grouped.format(number)} ${state} jobs`;
 }

@@ -103,6 +103,10 @@ function jobTimes(job) {
     ["Took", job.finishedAt && `${span(job.createdAt, job.finishedAt)} from created to finished`],
     ["Attempts", String(job.attempts)], [job.attempts > 1 ? "Worker of the last attempt" : "Worker", job.worker],
     ["Priority", job.request.priority],
+    ["Tags", job.request.tags?.length && job.request.tags.map((tag) => [link({ tag }, { class: "tag" }, tag), " "])],
+    ["Batch", job.batch && link({ batch: job.batch }, {}, make("code", {}, job.batch))],
+    ["Idempotency key", job.idempotencyKey && link({ idempotencyKey: job.idempotencyKey }, {},
+      make("code", {}, job.idempotencyKey))],
     ["Webhook", job.request.callbackURL]]));
 }
 

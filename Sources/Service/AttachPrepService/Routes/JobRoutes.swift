@@ -3,7 +3,7 @@ package import AttachPrepJobs
 package import AttachPrepModel
 import HTTPTypes
 import Hummingbird
-package import RichPush
+import RichPush
 import SafeArithmetic
 
 /// `/v1/jobs`: list, show, cancel, retry and purge jobs, and show their logs.
@@ -16,10 +16,7 @@ struct JobRoutes: Sendable {
         [
             Endpoint(
                 method: .get, path: "/v1/jobs",
-                query: [
-                    "state", "error", "kind", "worker", "createdAfter", "createdBefore", "limit", "cursor", "search",
-                ],
-                respond: list),
+                query: JobFilter.queryNames.union(["limit", "cursor"]), respond: list),
             Endpoint(method: .get, path: "/v1/jobs/{id}", respond: show),
             Endpoint(method: .delete, path: "/v1/jobs/{id}", respond: cancel),
             Endpoint(method: .post, path: "/v1/jobs/{id}/retry", respond: retry),
@@ -31,19 +28,7 @@ struct JobRoutes: Sendable {
 
     @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let query = QueryParameters(request)
-        let search = try query.value("search")
-        guard search.map({ $0.count <= Limits.searchCharactersMax && !$0.contains("\0") }) ?? true else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "The query parameter \"search\" exceeds \(Limits.searchCharactersMax) characters or contains NUL.")
-        }
-        let filter = JobFilter(
-            states: try query.choices("state", JobState.self), search: search?.isEmpty == true ? nil : search,
-            createdBefore: try query.time("createdBefore"), errors: try query.choices("error", ErrorCode.self),
-            createdAfter: try query.time("createdAfter"), kind: try query.choice("kind", MediaKind.self),
-            worker: try query.name("worker") { name in
-                1...Limits.workerNameCharactersMax ~= name.count && !name.contains("\0") ? name : nil
-            })
+        let filter = try JobFilter(query)
         let page = try await store.list(
             filter, after: try query.name("cursor", JobID.init), limit: try query.limit())
         return try JSONResponse.response(
@@ -113,58 +98,6 @@ struct JobRoutes: Sendable {
         .requestNotFound, "No such job, or its retention period has ended.")
 }
 
-/// Selects jobs for a bulk operation; all given conditions must match.
-struct JobFilterBody: JSONRequest {
-    static let keys: Set = ["states", "ids", "search", "createdBefore", "error"]
-
-    let states: [JobState]?
-    let ids: [JobID]?
-    let search: String?
-    let createdBefore: String?
-    let error: ErrorCodes?
-
-    /// - Throws: `request.invalid`, `request.too_large`.
-    func filter() throws -> JobFilter {
-        guard states != nil || ids != nil || search != nil || createdBefore != nil || error != nil else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "Set \"states\", \"ids\", \"search\", \"error\" or \"createdBefore\"; selecting all is not allowed.")
-        }
-        guard (ids?.count ?? 0) <= Limits.selectedIDsMax else {
-            throw AttachPrepError(
-                .requestTooLarge, "More than \(Limits.selectedIDsMax) \"ids\"; send several requests.")
-        }
-        guard search.map({ 1...Limits.searchCharactersMax ~= $0.count && !$0.contains("\0") }) ?? true else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "\"search\" must be 1 to \(Limits.searchCharactersMax) characters without NUL.")
-        }
-        let before = try createdBefore.map { text in
-            guard let date = Timestamp.date(text) else {
-                throw AttachPrepError(
-                    .requestInvalid, "\"createdBefore\" must be an RFC 3339 time such as 2026-11-21T20:51:02Z.")
-            }
-            return date
-        }
-        return JobFilter(
-            states: states.map(Set.init), search: search, ids: ids, createdBefore: before, errors: error?.all)
-    }
-}
-
-/// One error code or a list of error codes.
-struct ErrorCodes: Decodable {
-    let all: Set<ErrorCode>
-
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if let one = try? value.decode(ErrorCode.self) {
-            all = [one]
-        } else {
-            all = Set(try value.decode([ErrorCode].self))
-        }
-    }
-}
-
 struct JobsResponse: Encodable {
     /// The batch's ID, also in webhooks; nil for jobs that an earlier version accepted.
     @Nullable var batch: String?
@@ -188,13 +121,4 @@ package struct JobLogResponse: Codable {
     init(_ lines: [JobLogLine]) {
         self.lines = lines.map { Line(date: Timestamp.text($0.date), level: $0.level, text: $0.text) }
     }
-}
-
-extension Limits {
-    /// Characters of a search: longer than any word in names and URLs of jobs.
-    package static let searchCharactersMax = 200
-    /// IDs in one request: with them, its body is below 64 KB.
-    static let selectedIDsMax = 1_000
-    /// Characters of a worker's name: the longest host name, and a process ID.
-    static let workerNameCharactersMax = 300
 }
