@@ -176,6 +176,18 @@ final class MemoryStore: JobStore {
         }
     }
 
+    func cancel(_ filter: JobFilter) async throws -> Int {
+        let chosen = try await list(filter, after: nil, limit: .max - 1).jobs.filter { !$0.state.isFinished }
+        for job in chosen { _ = try await cancel(job.id) }
+        return chosen.count
+    }
+
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int {
+        let chosen = try await list(filter, after: nil, limit: .max - 1).jobs.filter { $0.state == .queued }
+        for job in chosen { change(job.id) { $0.request.jobOptions.priority = priority } }
+        return chosen.count
+    }
+
     func log(of id: JobID) async throws -> [JobLogLine] { state.withLock { $0.logs.filter { $0.job == id } } }
     func append(_ lines: [JobLogLine]) async throws { state.withLock { $0.logs += lines } }
 

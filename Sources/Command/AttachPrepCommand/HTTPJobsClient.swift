@@ -67,8 +67,10 @@ struct HTTPJobsClient: JobsClient {
         var idempotencyKey: String?
         var tag: [String]?
         var host: String?
+        var priority: JobPriority?
 
-        init(_ filter: JobFilter) {
+        init(_ filter: JobFilter, priority: JobPriority? = nil) {
+            self.priority = priority
             states = filter.states.map { $0.sorted { $0.rawValue < $1.rawValue } }
             (ids, search) = (filter.ids, filter.search)
             createdBefore = filter.createdBefore.map(Timestamp.text)
@@ -81,6 +83,18 @@ struct HTTPJobsClient: JobsClient {
 
     func purge(_ filter: JobFilter) async throws -> Int {
         try await count("purged", "/v1/jobs/purge", Selection(filter))
+    }
+
+    func retry(_ filter: JobFilter) async throws -> Int {
+        try await count("retried", "/v1/jobs/retry", Selection(filter))
+    }
+
+    func cancel(_ filter: JobFilter) async throws -> Int {
+        try await count("cancelled", "/v1/jobs/cancel", Selection(filter))
+    }
+
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int {
+        try await count("changed", "/v1/jobs/priority", Selection(filter, priority: priority))
     }
 
     private struct Pause: Encodable {

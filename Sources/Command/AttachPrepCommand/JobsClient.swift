@@ -17,6 +17,9 @@ protocol JobsClient: Sendable {
     func retry(_ id: JobID) async throws -> Job
     func cancel(_ id: JobID) async throws -> Job
     func purge(_ filter: JobFilter) async throws -> Int
+    func retry(_ filter: JobFilter) async throws -> Int
+    func cancel(_ filter: JobFilter) async throws -> Int
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int
     func pauses() async throws -> [JobPause]
     func pause(_ target: PauseTarget, reason: String?) async throws -> JobPause
     func resume(_ target: PauseTarget) async throws -> Bool
@@ -195,6 +198,11 @@ struct StoreJobsClient: JobsClient {
     func retry(_ id: JobID) async throws -> Job { try await store.retry(id) }
     func cancel(_ id: JobID) async throws -> Job { try await store.cancel(id) }
     func purge(_ filter: JobFilter) async throws -> Int { try await store.purge(filter) }
+    func retry(_ filter: JobFilter) async throws -> Int { try await store.retry(filter) }
+    func cancel(_ filter: JobFilter) async throws -> Int { try await store.cancel(filter) }
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int {
+        try await store.change(filter, to: priority)
+    }
     func pauses() async throws -> [JobPause] { try await store.pauses() }
     func pause(_ target: PauseTarget, reason: String?) async throws -> JobPause {
         try await store.pause(target, reason: reason, by: nil)

@@ -6,7 +6,7 @@ import AttachPrepService
 import FoundationEssentials
 import RichPush
 
-/// `attachprep jobs list|show|workers|retry|cancel|purge|pause|resume|pauses`
+/// `attachprep jobs list|show|workers|retry|cancel|purge|priority|pause|resume|pauses`
 struct JobsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
@@ -16,8 +16,8 @@ struct JobsCommand: ParsableCommand {
             have failed until their retries were used up.
             """,
         subcommands: [
-            List.self, Show.self, Workers.self, Retry.self, Cancel.self, Purge.self, Pause.self, Resume.self,
-            Pauses.self, Migrate.self,
+            List.self, Show.self, Workers.self, Retry.self, Cancel.self, Purge.self, Priority.self, Pause.self,
+            Resume.self, Pauses.self, Migrate.self,
         ])
 
     struct List: AsyncParsableCommand {
@@ -80,46 +80,6 @@ struct JobsCommand: ParsableCommand {
                     StandardStreams.result(WorkerTable.table(workers), isFirst: true)
                 }
                 return true
-            }
-        }
-    }
-
-    struct Retry: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "retry", abstract: "Queue failed, dead or cancelled jobs again.")
-
-        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID] = []
-        @Flag(help: "Retry all dead jobs.") var allDead = false
-        @OptionGroup var client: JobsClientOptionGroup
-
-        func validate() throws {
-            guard allDead != !ids.isEmpty else { throw ValidationError("Give either IDs or --all-dead.") }
-        }
-
-        func run() async throws {
-            try await client.each(ids, orAll: allDead ? .dead : nil) { client, id, format in
-                let job = try await client.retry(id)
-                return format == .json ? try JSONEncoder.singleLine.text(job) : "\(id) queued"
-            }
-        }
-    }
-
-    struct Cancel: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "cancel", abstract: "Cancel jobs; running ones stop when their worker next checks.")
-
-        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID] = []
-        @Flag(help: "Cancel all queued jobs.") var allQueued = false
-        @OptionGroup var client: JobsClientOptionGroup
-
-        func validate() throws {
-            guard allQueued != !ids.isEmpty else { throw ValidationError("Give either IDs or --all-queued.") }
-        }
-
-        func run() async throws {
-            try await client.each(ids, orAll: allQueued ? .queued : nil) { client, id, format in
-                let job = try await client.cancel(id)
-                return format == .json ? try JSONEncoder.singleLine.text(job) : "\(id) \(job.state.rawValue)"
             }
         }
     }

@@ -83,6 +83,10 @@ final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ResultStore, Webh
     func pace(until end: Date) async throws -> JobPace { try await available().pace(until: end) }
     func retry(_ filter: JobFilter) async throws -> Int { try await available().retry(filter) }
     func purge(_ filter: JobFilter) async throws -> Int { try await available().purge(filter) }
+    func cancel(_ filter: JobFilter) async throws -> Int { try await available().cancel(filter) }
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int {
+        try await available().change(filter, to: priority)
+    }
     func log(of id: JobID) async throws -> [JobLogLine] { try await available().log(of: id) }
     func append(_ lines: [JobLogLine]) async throws { try await available().append(lines) }
 

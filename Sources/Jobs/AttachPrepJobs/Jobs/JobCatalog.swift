@@ -29,6 +29,16 @@ public protocol JobCatalog: Sendable {
     /// - Returns: The number of jobs.
     func retry(_ filter: JobFilter) async throws -> Int
 
+    /// Cancels queued and running jobs, as `JobQueue.cancel` does.
+    ///
+    /// - Returns: The number of jobs that end or are going to end.
+    func cancel(_ filter: JobFilter) async throws -> Int
+
+    /// Moves queued jobs into another lane.
+    ///
+    /// - Returns: The number of jobs that were in a different one.
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int
+
     /// Returns the log lines of a job in order; when there are more than the limit, those of the latest attempts.
     func log(of id: JobID) async throws -> [JobLogLine]
 

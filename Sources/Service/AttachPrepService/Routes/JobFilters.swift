@@ -117,6 +117,23 @@ struct JobFilterBody: JSONRequest {
     }
 }
 
+/// Selects queued jobs, and their new priority.
+struct JobPriorityBody: JSONRequest {
+    static let keys = JobFilterBody.keys.union(["priority"])
+
+    let selection: JobFilterBody
+    let priority: JobPriority
+
+    private enum CodingKeys: String, CodingKey {
+        case priority
+    }
+
+    init(from decoder: any Decoder) throws {
+        selection = try JobFilterBody(from: decoder)
+        priority = try decoder.container(keyedBy: CodingKeys.self).decode(JobPriority.self, forKey: .priority)
+    }
+}
+
 /// One word or a list of words.
 struct Words: Decodable {
     let all: [String]

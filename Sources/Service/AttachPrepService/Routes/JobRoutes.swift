@@ -23,6 +23,9 @@ struct JobRoutes: Sendable {
             Endpoint(method: .get, path: "/v1/jobs/{id}/log", respond: log),
             Endpoint(method: .post, path: "/v1/jobs/purge", respond: purge),
             Endpoint(method: .post, path: "/v1/jobs/retry", respond: retryAll),
+            Endpoint(method: .post, path: "/v1/jobs/cancel", respond: cancelAll),
+            Endpoint(method: .post, path: "/v1/jobs/priority", respond: changePriority),
+            Endpoint(method: .get, path: "/v1/batches/{id}", respond: showBatch),
         ]
     }
 
@@ -84,6 +87,42 @@ struct JobRoutes: Sendable {
         return try JSONResponse.response(["retried": retried, "left": try await store.count(rest)])
     }
 
+    @Sendable private func cancelAll(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let body: JobFilterBody = try await JSONBody.read(request, context)
+        if let ended = body.states?.first(where: \.isFinished) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Jobs in state \(ended.rawValue) cannot be cancelled; only queued and running jobs can.")
+        }
+        return try JSONResponse.response(["cancelled": try await store.cancel(try body.filter())])
+    }
+
+    @Sendable private func changePriority(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let body: JobPriorityBody = try await JSONBody.read(request, context)
+        if let other = body.selection.states?.first(where: { $0 != .queued }) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The priority of jobs in state \(other.rawValue) cannot be changed; only that of queued jobs can.")
+        }
+        let changed = try await store.change(try body.selection.filter(), to: body.priority)
+        return try JSONResponse.response(["changed": changed])
+    }
+
+    @Sendable private func showBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try id(context)
+        var counts: [String: Int] = [:]
+        for state in JobState.allCases {
+            var filter = JobFilter(states: [state])
+            filter.batch = id.text
+            counts[state.rawValue] = try await store.count(filter)
+        }
+        let batch = BatchResponse(id: id, counts)
+        guard batch.jobs > 0 else {
+            throw AttachPrepError(.requestNotFound, "No such batch, or the retention period of its jobs has ended.")
+        }
+        return try JSONResponse.response(batch)
+    }
+
     private func id(_ context: ServiceContext) throws -> JobID {
         guard let id = JobID(context.parameters.get("id") ?? "") else { throw Self.unknown }
         return id
@@ -96,6 +135,22 @@ struct JobRoutes: Sendable {
 
     static let unknown = AttachPrepError(
         .requestNotFound, "No such job, or its retention period has ended.")
+}
+
+/// The progress of a batch.
+package struct BatchResponse: Codable, Sendable {
+    package var id: JobID
+    /// Number of its jobs that exist.
+    package var jobs: Int
+    package var states: [String: Int]
+    /// Whether all of them have ended.
+    package var done: Bool
+
+    init(id: JobID, _ states: [String: Int]) {
+        (self.id, self.states) = (id, states)
+        jobs = states.values.reduce(0) { $0.adding(clamping: $1) }
+        done = JobState.allCases.allSatisfy { $0.isFinished || states[$0.rawValue] == 0 }
+    }
 }
 
 struct JobsResponse: Encodable {
