@@ -13,6 +13,7 @@ final class MemoryStore: JobStore {
         var logs: [JobLogLine] = []
         var webhooks: [Webhook] = []
         var pauses: [JobPause] = []
+        var actions: [OperatorAction] = []
         var files: [String: StoredFile] = [:]
         var uploads: [MediaID: Upload] = [:]
         var discarded = 0
@@ -190,6 +191,19 @@ final class MemoryStore: JobStore {
 
     func log(of id: JobID) async throws -> [JobLogLine] { state.withLock { $0.logs.filter { $0.job == id } } }
     func append(_ lines: [JobLogLine]) async throws { state.withLock { $0.logs += lines } }
+
+    func record(_ action: OperatorAction) async throws {
+        state.withLock { state in
+            var action = action
+            action.number = Int64(state.actions.count + 1)
+            state.actions.append(action)
+        }
+    }
+
+    func actions(before number: Int64?, limit: Int) async throws -> [OperatorAction] {
+        let all = state.withLock(\.actions).reversed().filter { $0.number < number ?? .max }
+        return Array(all.prefix(limit))
+    }
 
     func pauses() async throws -> [JobPause] { state.withLock(\.pauses) }
 

@@ -30,7 +30,7 @@ extension JobsCommand {
             try await client.use { client, format in
                 let pause = try await client.pause(target, reason: reason)
                 StandardStreams.result(
-                    format == .json ? try JSONEncoder.singleLine.text(pause) : "\(target.words) paused.")
+                    format == .json ? try JSONEncoder.singleLine.text(pause) : "Paused \(target.words).")
                 return true
             }
         }
@@ -48,7 +48,7 @@ extension JobsCommand {
             try await client.use { client, _ in
                 let hasEnded = try await client.resume(target)
                 StandardStreams.result(
-                    hasEnded ? "\(target.words) resumed." : "No such pause; see attachprep jobs pauses.")
+                    hasEnded ? "Resumed \(target.words)." : "No such pause; see attachprep jobs pauses.")
                 return hasEnded
             }
         }
@@ -95,17 +95,6 @@ struct PauseTargetOptionGroup: ParsableArguments {
             return try PauseTarget(all: all ? true : nil, lane: lane, host: host)
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
-        }
-    }
-}
-
-extension PauseTarget {
-    /// The subject of a sentence.
-    fileprivate var words: String {
-        switch self {
-        case .all: "All jobs"
-        case .lane(let lane): "Lane \(lane.rawValue)"
-        case .host(let host): "Host \(host)"
         }
     }
 }

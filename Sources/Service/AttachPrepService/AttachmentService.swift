@@ -65,7 +65,7 @@ public struct AttachmentService: Service, HTTPFrontend {
         endpoints =
             submission.endpoints + payloads.endpoints
             + JobRoutes(store: store, waiters: waiters, baseURL: settings.baseURL).endpoints
-            + PauseRoutes(store: store).endpoints
+            + PauseRoutes(store: store).endpoints + ActionRoutes(store: store).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
             + overview.endpoints
             + receipts.endpoints + CampaignRoutes(receiptService: receiptService).endpoints

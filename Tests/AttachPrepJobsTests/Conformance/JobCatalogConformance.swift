@@ -184,6 +184,34 @@ enum JobCatalogConformance {
     ]
 
     static let removal: [Behavior] = [
+        Behavior("Many jobs are cancelled by a filter, running ones when their worker next checks") { driver in
+            var batch = JobSubmission.sample()
+            batch.origin.batch = "one"
+            var second = JobSubmission.sample()
+            second.origin.batch = "one"
+            let ids = try await driver.enqueue(batch, second, .sample())
+            let running = try await driver.claimOne()
+            var filter = JobFilter()
+            filter.batch = "one"
+            #expect(running.job.id == ids[0])
+            #expect(try await driver.jobs.cancel(filter) == 2)
+            #expect(try await driver.job(ids[1]).state == .cancelled)
+            #expect(try await driver.jobs.extend([running.lease], by: .seconds(15)) == [ids[0]: .cancelled])
+            #expect(try await driver.job(ids[2]).state == .queued)
+            #expect(try await driver.jobs.counts().byState[.cancelled] == 1)
+        },
+        Behavior("Queued jobs are moved into another lane by a filter, also parked ones") { driver in
+            let ids = try await driver.enqueue(
+                .sample(host: "slow.example", priority: .bulk), .sample(host: "slow.example", priority: .bulk))
+            let first = try await driver.claim(5, hostLimit: 1)
+            #expect(first.map(\.job.id) == [ids[0]])
+            driver.clock.advance(60)
+            #expect(try await driver.jobs.change(JobFilter(states: [.queued]), to: .high) == 1)
+            #expect(try await driver.jobs.change(JobFilter(states: [.queued]), to: .high) == 0)
+            #expect(try await driver.job(ids[1]).request.jobOptions.priority == .high)
+            #expect(try await driver.job(ids[0]).request.jobOptions.priority == .bulk)
+            #expect(try await driver.claim(5, hostLimit: 2).map(\.job.id) == [ids[1]])
+        },
         Behavior("A purge removes finished jobs only") { driver in
             let dead = try await driver.ended(.dead(.rejected(.downloadTimeout)))
             _ = try await driver.ended(.succeeded(.sample(), .make()))

@@ -8,7 +8,7 @@ import SQLiteDatabase
 import Synchronization
 
 /// A store that a test can have report lost leases, report a number of losses, or fail.
-final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ResultStore, WebhookOutbox, UploadStore {
+final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ActionLog, ResultStore, WebhookOutbox, UploadStore {
     private struct State {
         var losesLeases = false
         var isFailing = false
@@ -90,6 +90,10 @@ final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ResultStore, Webh
     func log(of id: JobID) async throws -> [JobLogLine] { try await available().log(of: id) }
     func append(_ lines: [JobLogLine]) async throws { try await available().append(lines) }
 
+    func record(_ action: OperatorAction) async throws { try await available().record(action) }
+    func actions(before number: Int64?, limit: Int) async throws -> [OperatorAction] {
+        try await available().actions(before: number, limit: limit)
+    }
     func pauses() async throws -> [JobPause] { try await available().pauses() }
 
     func pause(_ target: PauseTarget, reason: String?, by caller: String?) async throws -> JobPause {

@@ -53,6 +53,14 @@ public enum PauseTarget: Sendable, Hashable {
         }
     }
 
+    /// The jobs in words.
+    package var words: String {
+        switch self {
+        case .all: "all jobs"
+        case .lane, .host: "\(kind) \(name)"
+        }
+    }
+
     /// `all`, `lane` or `host`.
     package var kind: String {
         switch self {

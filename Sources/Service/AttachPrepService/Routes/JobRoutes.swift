@@ -17,14 +17,14 @@ struct JobRoutes: Sendable {
             Endpoint(
                 method: .get, path: "/v1/jobs",
                 query: JobFilter.queryNames.union(["limit", "cursor"]), respond: list),
-            Endpoint(method: .get, path: "/v1/jobs/{id}", respond: show),
-            Endpoint(method: .delete, path: "/v1/jobs/{id}", respond: cancel),
-            Endpoint(method: .post, path: "/v1/jobs/{id}/retry", respond: retry),
-            Endpoint(method: .get, path: "/v1/jobs/{id}/log", respond: log),
-            Endpoint(method: .post, path: "/v1/jobs/purge", respond: purge),
-            Endpoint(method: .post, path: "/v1/jobs/retry", respond: retryAll),
-            Endpoint(method: .post, path: "/v1/jobs/cancel", respond: cancelAll),
-            Endpoint(method: .post, path: "/v1/jobs/priority", respond: changePriority),
+            Endpoint(method: .get, path: "/v1/jobs/{id}", roles: Self.ownOrRead, respond: show),
+            Endpoint(method: .delete, path: "/v1/jobs/{id}", roles: Self.ownOrOperate, respond: cancel),
+            Endpoint(method: .post, path: "/v1/jobs/{id}/retry", roles: Self.ownOrOperate, respond: retry),
+            Endpoint(method: .get, path: "/v1/jobs/{id}/log", roles: Self.ownOrRead, respond: log),
+            Endpoint(method: .post, path: "/v1/jobs/purge", roles: [.operate], respond: purge),
+            Endpoint(method: .post, path: "/v1/jobs/retry", roles: [.operate], respond: retryAll),
+            Endpoint(method: .post, path: "/v1/jobs/cancel", roles: [.operate], respond: cancelAll),
+            Endpoint(method: .post, path: "/v1/jobs/priority", roles: [.operate], respond: changePriority),
             Endpoint(method: .get, path: "/v1/batches/{id}", respond: showBatch),
         ]
     }
@@ -49,12 +49,14 @@ struct JobRoutes: Sendable {
     }
 
     @Sendable private func cancel(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let job = try await store.cancel(try id(context))
+        let job = try await store.cancel(try await ownJob(context, or: .operate).id)
+        await context.record(.cancel, "job \(job.id)", in: store)
         return try JSONResponse.response(job.located(at: baseURL), status: .accepted)
     }
 
     @Sendable private func retry(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let job = try await store.retry(try id(context))
+        let job = try await store.retry(try await ownJob(context, or: .operate).id)
+        await context.record(.retry, "job \(job.id)", in: store)
         return try JSONResponse.response(
             job.located(at: baseURL), status: .accepted, headers: [.location: "/v1/jobs/\(job.id)"])
     }
@@ -70,7 +72,10 @@ struct JobRoutes: Sendable {
             throw AttachPrepError(
                 .requestInvalid, "Jobs in state \(open.rawValue) cannot be purged; cancel them first.")
         }
-        return try JSONResponse.response(["purged": try await store.purge(try body.filter())])
+        let filter = try body.filter()
+        let purged = try await store.purge(filter)
+        await context.record(.purge, "\(purged) jobs: \(filter.summary)", in: store)
+        return try JSONResponse.response(["purged": purged])
     }
 
     @Sendable private func retryAll(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -82,6 +87,7 @@ struct JobRoutes: Sendable {
         }
         let filter = try body.filter()
         let retried = try await store.retry(filter)
+        await context.record(.retry, "\(retried) jobs: \(filter.summary)", in: store)
         var rest = filter
         rest.states = (filter.states ?? Set(JobState.allCases)).filter(\.isRetryable)
         return try JSONResponse.response(["retried": retried, "left": try await store.count(rest)])
@@ -94,7 +100,10 @@ struct JobRoutes: Sendable {
                 .requestInvalid,
                 "Jobs in state \(ended.rawValue) cannot be cancelled; only queued and running jobs can.")
         }
-        return try JSONResponse.response(["cancelled": try await store.cancel(try body.filter())])
+        let filter = try body.filter()
+        let cancelled = try await store.cancel(filter)
+        await context.record(.cancel, "\(cancelled) jobs: \(filter.summary)", in: store)
+        return try JSONResponse.response(["cancelled": cancelled])
     }
 
     @Sendable private func changePriority(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -104,7 +113,10 @@ struct JobRoutes: Sendable {
                 .requestInvalid,
                 "The priority of jobs in state \(other.rawValue) cannot be changed; only that of queued jobs can.")
         }
-        let changed = try await store.change(try body.selection.filter(), to: body.priority)
+        let filter = try body.selection.filter()
+        let changed = try await store.change(filter, to: body.priority)
+        await context.record(
+            .priority, "\(changed) jobs to \(body.priority.rawValue): \(filter.summary)", in: store)
         return try JSONResponse.response(["changed": changed])
     }
 
@@ -128,9 +140,18 @@ struct JobRoutes: Sendable {
         return id
     }
 
-    private func job(_ context: ServiceContext) async throws -> Job {
+    private static let ownOrRead: Set<Caller.Role> = [.submit, .read]
+    private static let ownOrOperate: Set<Caller.Role> = [.submit, .operate]
+
+    private func job(_ context: ServiceContext) async throws -> Job { try await ownJob(context, or: .read) }
+
+    /// The job of a request, which is the caller's own unless it has a role for those of others.
+    private func ownJob(_ context: ServiceContext, or role: Caller.Role) async throws -> Job {
         guard let job = try await store.job(try id(context)) else { throw Self.unknown }
-        return job
+        if context.identity.roles.contains(role) || job.origin.caller == context.token { return job }
+        // As if it did not exist: the caller may not know of it.
+        guard context.identity.roles.contains(.read) else { throw Self.unknown }
+        throw Authenticator.roleProblem(context.identity, [role])
     }
 
     static let unknown = AttachPrepError(

@@ -15,7 +15,7 @@ struct JobSubmissionRoutes: Sendable {
     let baseURL: String?
 
     var endpoints: [Endpoint] {
-        [Endpoint(method: .post, path: "/v1/jobs", respond: submit)]
+        [Endpoint(method: .post, path: "/v1/jobs", roles: [.submit], respond: submit)]
     }
 
     @Sendable private func submit(_ request: Request, _ context: ServiceContext) async throws -> Response {

@@ -11,8 +11,8 @@ struct PauseRoutes: Sendable {
     var endpoints: [Endpoint] {
         [
             Endpoint(method: .get, path: "/v1/pauses", respond: list),
-            Endpoint(method: .post, path: "/v1/jobs/pause", respond: pause),
-            Endpoint(method: .post, path: "/v1/jobs/resume", respond: resume),
+            Endpoint(method: .post, path: "/v1/jobs/pause", roles: [.operate], respond: pause),
+            Endpoint(method: .post, path: "/v1/jobs/resume", roles: [.operate], respond: resume),
         ]
     }
 
@@ -23,12 +23,17 @@ struct PauseRoutes: Sendable {
     @Sendable private func pause(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let body: PauseRequest = try await JSONBody.read(request, context)
         let pause = try await store.pause(try body.target(), reason: try body.checkedReason(), by: context.token)
+        let reason = pause.reason.map { " (\($0))" } ?? ""
+        await context.record(.pause, "\(pause.target.words)\(reason)", in: store)
         return try JSONResponse.response(pause)
     }
 
     @Sendable private func resume(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let body: ResumeRequest = try await JSONBody.read(request, context)
-        return try JSONResponse.response(["resumed": try await store.resume(try body.target())])
+        let target = try body.target()
+        let hasEnded = try await store.resume(target)
+        if hasEnded { await context.record(.resume, target.words, in: store) }
+        return try JSONResponse.response(["resumed": hasEnded])
     }
 }
 

@@ -11,7 +11,7 @@ struct WebhookRoutes: Sendable {
     var endpoints: [Endpoint] {
         [
             Endpoint(method: .get, path: "/v1/webhooks", query: ["state", "job", "limit", "cursor"], respond: list),
-            Endpoint(method: .post, path: "/v1/webhooks/replay", respond: replay),
+            Endpoint(method: .post, path: "/v1/webhooks/replay", roles: [.operate], respond: replay),
         ]
     }
 
@@ -27,7 +27,9 @@ struct WebhookRoutes: Sendable {
 
     @Sendable private func replay(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let body: WebhookReplayRequest = try await JSONBody.read(request, context)
-        return try JSONResponse.response(["replayed": try await store.replayWebhooks(try body.filter())])
+        let replayed = try await store.replayWebhooks(try body.filter())
+        await context.record(.replay, "\(replayed) webhooks", in: store)
+        return try JSONResponse.response(["replayed": replayed])
     }
 }
 
