@@ -65,6 +65,8 @@ const events = {
     for (const name of ["counts", "job"]) {
       source.addEventListener(name, ({ data }) => dispatch(name, JSON.parse(data)));
     }
+    // After a reconnect, changes before these may be missing.
+    source.addEventListener("reset", () => dispatch("live", true));
     source.addEventListener("open", () => dispatch("live", true));
     source.addEventListener("error", () => {
       dispatch("live", false);
