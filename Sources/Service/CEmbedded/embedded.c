@@ -49,6 +49,8 @@ static const unsigned char dashboard_js[] = {
 #embed "../AttachPrepPages/Assets/overview.js" suffix(,)
 #embed "../AttachPrepPages/Assets/workers.js" suffix(,)
 #embed "../AttachPrepPages/Assets/pauses.js" suffix(,)
+#embed "../AttachPrepPages/Assets/actions.js" suffix(,)
+#embed "../AttachPrepPages/Assets/batch.js" suffix(,)
 #embed "../AttachPrepPages/Assets/jobs.js" suffix(,)
 #embed "../AttachPrepPages/Assets/bulk.js" suffix(,)
 #embed "../AttachPrepPages/Assets/job.js" suffix(,)

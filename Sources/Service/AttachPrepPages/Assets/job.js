@@ -66,6 +66,8 @@ function jobHead(job) {
       ["queued", "running"].includes(job.state) && act("Cancel", "DELETE", path, "The job is cancelled."),
       job.result && make("button", { class: "button", type: "button", "data-focus": "manifest",
         onclick: () => download(`${job.result.id}.json`, JSON.stringify(job.result, null, 2)) }, "Download manifest"),
+      make("button", { class: "button", type: "button", "data-focus": "edit", onclick: () => editAndResubmit(job) },
+        "Edit and resubmit"),
       make("button", { class: "button", type: "button", "data-focus": "curl", onclick: () => copy(curlOf(job)) },
         "Copy as curl")));
 }

@@ -11,7 +11,7 @@ const [jobPageCount, latestJobCount] = [50, 10];
 function jobsView() {
   const view = make("section", { class: "card results selecting", "aria-labelledby": "jobs-title" },
     make("div", { class: "results-head" }, make("h1", { id: "jobs-title", tabindex: -1 }, "Jobs"), jobFilters()),
-    newJobTable());
+    batchBox(), newJobTable());
   refreshJobs();
   return view;
 }
@@ -109,6 +109,7 @@ function chosenWords(here) {
 }
 
 async function refreshJobs() {
+  refreshBatch();
   const [here, { box }, asked] = [whereWeAre(), jobTable, ++jobTable.asked];
   if (!["overview", "jobs"].includes(here.view) || !box) return;
   const words = Object.entries({ state: here.state, search: here.search, error: here.error, cursor: here.cursor,
@@ -240,7 +241,7 @@ function emptyJobs(here) {
       link({ view: "jobs" }, { class: "button" }, "Show all jobs"));
   }
   const token = parts.session.required ? "-H 'Authorization: Bearer TOKEN' \\\n  " : "";
-  const command = `curl ${location.origin}/v1/jobs ${token}-H 'Content-Type: application/json' \\\n`
+  const command = `curl ${location.origin}${serviceURL("/v1/jobs")} ${token}-H 'Content-Type: application/json' \\\n`
     + `  -d '{"source": "https://cdn.example/cat.webp"}'`;
   return make("div", { class: "notice" }, make("p", {}, "No jobs yet. Send one, or try it here:"),
     codeBlock("Command to send a job", command), link({ view: "try" }, { class: "button primary" }, "Try it"));

@@ -78,10 +78,11 @@ function showTrouble() {
 /** The most frequent errors, with links to their jobs. */
 function errorChips(errors) {
   if (!errors.length) return null;
-  return make("nav", { class: "chips", "aria-label": "Failed and dead jobs by error" },
-    errors.slice(0, 8).map(({ code, jobs }) =>
-    link({ error: code }, { class: "chip", "data-focus": `error ${code}` },
-      make("code", {}, code), " ", grouped.format(jobs))));
+  return make("nav", { class: "card gauge", "aria-labelledby": "errors-title" },
+    make("h2", { id: "errors-title" }, "Failed and dead jobs by error"),
+    make("div", { class: "chips" }, errors.slice(0, 8).map(({ code, jobs }) =>
+      link({ error: code }, { class: "chip", "data-focus": `error ${code}` },
+        make("code", {}, code), " ", grouped.format(jobs)))));
 }
 
 function stateTiles(data) {

@@ -17,7 +17,8 @@ function pausesCard(data) {
   make("div", { class: "pauses-head" }, make("h2", { id: "pauses-title" }, "Pauses"),
     make("p", {}, data.pauses.length ? "Waiting jobs of these do not start; running ones end as usual."
       : "Nothing is paused."),
-    make("button", { class: "button", type: "button", "data-focus": "pause", onclick: askForPause }, "Pause jobs")),
+    mayOperate() && make("button", { class: "button", type: "button", "data-focus": "pause", onclick: askForPause },
+      "Pause jobs")),
   data.pauses.length > 0 && make("ul", { class: "pause-list" }, data.pauses.map(pauseEntry)));
 }
 
@@ -25,7 +26,7 @@ function pauseEntry(pause) {
   const { target, name, since, caller, reason } = pause;
   return make("li", {}, make("span", { class: "badge warn" }, "paused"), " ",
     make("strong", {}, pausedText(pause)), " ", timeElement(since), caller && ` by ${caller}`, reason && `: ${reason}`,
-    " ", make("button", { class: "button", type: "button", "data-focus": `resume ${target} ${name}`,
+    " ", mayOperate() && make("button", { class: "button", type: "button", "data-focus": `resume ${target} ${name}`,
       onclick: async () => {
         try {
           await callAPI("POST", "/v1/jobs/resume", { body: pauseTarget(pause) });

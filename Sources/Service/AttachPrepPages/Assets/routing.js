@@ -26,7 +26,7 @@ function defaultView(route) {
 function routeURL(route) {
   const words = Object.entries(route).filter(([key, value]) =>
     value && !(key === "view" && value === defaultView(route)));
-  return words.length ? `/?${new URLSearchParams(words)}` : "/";
+  return words.length ? `${basePath}?${new URLSearchParams(words)}` : basePath;
 }
 
 function navigate(route, { replaces = false } = {}) {
