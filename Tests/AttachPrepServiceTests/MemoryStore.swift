@@ -151,6 +151,10 @@ final class MemoryStore: JobStore {
         }
     }
 
+    func history(until end: Date) async throws -> [JobPace.Interval] {
+        Array(repeating: JobPace.Interval(), count: JobPace.hoursCount)
+    }
+
     func pace(until end: Date) async throws -> JobPace { state.withLock(\.pace) ?? JobPace(until: end) }
 
     func retry(_ filter: JobFilter) async throws -> Int {

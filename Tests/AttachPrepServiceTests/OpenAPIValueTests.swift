@@ -144,6 +144,8 @@ struct OpenAPIValueTests {
         Number("\(receipt)/ageSeconds/maximum", Limits.receiptAgeSecondsMax),
         Number("\(minutes)/minItems", JobPace.minutesCount),
         Number("\(minutes)/maxItems", JobPace.minutesCount),
+        Number("/components/schemas/History/properties/hours/minItems", JobPace.hoursCount),
+        Number("/components/schemas/History/properties/hours/maxItems", JobPace.hoursCount),
         Number("/components/schemas/SessionOrder/properties/token/maxLength", Limits.tokenBytesMax),
     ]
 

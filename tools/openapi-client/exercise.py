@@ -210,6 +210,7 @@ check(call("takeReceipts", 200, models.ReceiptsTaken, body=[receipt], client=ano
 check(call_with_head("listCampaigns", models.CampaignPage).campaigns[0].name == "spring", "the campaigns")
 check(call_with_head("showCampaign", models.Campaign, "spring").arrivals == 1, "the campaign")
 check(call_with_head("showOverview", models.Overview).jobs.succeeded >= 1, "the overview")
+check(call_with_head("showHistory", models.History).hours[-1].succeeded >= 1, "the history")
 
 # The event stream does not end: sends the generated request and reads events as they arrive.
 call("listenHead", 200, None)

@@ -48,6 +48,7 @@ static const unsigned char dashboard_js[] = {
 #embed "../AttachPrepPages/Assets/dialogs.js" suffix(,)
 #embed "../AttachPrepPages/Assets/overview.js" suffix(,)
 #embed "../AttachPrepPages/Assets/workers.js" suffix(,)
+#embed "../AttachPrepPages/Assets/history.js" suffix(,)
 #embed "../AttachPrepPages/Assets/pauses.js" suffix(,)
 #embed "../AttachPrepPages/Assets/actions.js" suffix(,)
 #embed "../AttachPrepPages/Assets/batch.js" suffix(,)

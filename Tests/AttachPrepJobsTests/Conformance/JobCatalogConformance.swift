@@ -275,9 +275,12 @@ extension JobCatalogConformance {
             let pace = try await driver.jobs.pace(until: start + 3600)
             #expect(pace.minutes[0].succeeded == 1 && pace.minutes[0].failed == 1)
             #expect(pace.minutes[1].succeeded == 1 && pace.minutes[1].failed == 1)
-            #expect(pace.minutes[2...].allSatisfy { $0 == JobPace.Minute() })
+            #expect(pace.minutes[2...].allSatisfy { $0 == JobPace.Interval() })
             // The end of an hour belongs to the next one.
             #expect(try await driver.jobs.pace(until: start) == JobPace(until: start))
+            let history = try await driver.jobs.history(until: start + 3600)
+            #expect(history.count == JobPace.hoursCount && history.last?.succeeded == pace.minutes.map(\.succeeded).reduce(0, +))
+            #expect(history.last?.latencies == pace.latencies && history.first == JobPace.Interval())
             let later = try await driver.jobs.pace(until: start + 3600.001)
             #expect(later.minutes[0].succeeded == 0 && later.minutes[0].failed == 1)
         },

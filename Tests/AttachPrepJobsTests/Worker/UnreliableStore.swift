@@ -80,6 +80,7 @@ final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ActionLog, Result
 
     func count(_ filter: JobFilter) async throws -> Int { try await available().count(filter) }
     func counts() async throws -> JobCounts { try await available().counts() }
+    func history(until end: Date) async throws -> [JobPace.Interval] { try await available().history(until: end) }
     func pace(until end: Date) async throws -> JobPace { try await available().pace(until: end) }
     func retry(_ filter: JobFilter) async throws -> Int { try await available().retry(filter) }
     func purge(_ filter: JobFilter) async throws -> Int { try await available().purge(filter) }

@@ -18,6 +18,11 @@ public protocol JobCatalog: Sendable {
     /// counted.
     func pace(until end: Date) async throws -> JobPace
 
+    /// Counts how jobs ended in each hour of the week before `end`, as `pace` does.
+    ///
+    /// - Returns: `JobPace.hoursCount` elements, the earliest first.
+    func history(until end: Date) async throws -> [JobPace.Interval]
+
     /// Deletes finished jobs with their log lines, their webhooks, and results that no other job needs.
     ///
     /// - Returns: The number of jobs.

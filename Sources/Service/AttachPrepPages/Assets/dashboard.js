@@ -75,7 +75,8 @@ function drawNav() {
 function showPlace() {
   const { view } = whereWeAre();
   if (!parts.main?.isConnected) return;
-  document.title = { overview: "Overview", jobs: "Jobs", try: "Try it", webhooks: "Webhooks", job: "Job", actions: "Actions" }[view]
+  document.title = { overview: "Overview", jobs: "Jobs", try: "Try it", webhooks: "Webhooks", job: "Job",
+    actions: "Actions" }[view]
     + " – attachprep";
   overview.box = jobTable.box = jobPage.box = webhookTable.box = actionTable.box = null;
   jobPage.id = null;

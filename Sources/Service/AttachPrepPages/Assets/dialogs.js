@@ -3,8 +3,8 @@
 // Confirmation dialogs and toast messages.
 
 /**
- * Asks for confirmation before an action, with fields to fill in as `content`. A final action is not the primary button;
- * "Go back" has the focus.
+ * Asks for confirmation before an action, with fields to fill in as `content`. A final action is not the primary
+ * button; "Go back" has the focus.
  */
 function confirmAction({ title, sentence, word, content = [], isFinal = false, isLong = false }, action) {
   const note = make("p", { class: "bad", role: "alert" });

@@ -66,7 +66,8 @@ function showOverview() {
   showTrouble();
   if (!overview.box) return;
   fill(overview.box, stateTiles(data), make("div", { class: "gauges" },
-    throughputCard(data.hour), latencyCard(data.hour), healthCard(data)), pausesCard(data), workersCard(data), errorChips(data.errors));
+    throughputCard(data.hour), latencyCard(data.hour), healthCard(data)), historyBox(),
+  pausesCard(data), workersCard(data), errorChips(data.errors));
 }
 
 /** Shows above every view that the service is not reachable. */

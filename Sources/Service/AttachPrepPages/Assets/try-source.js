@@ -66,7 +66,8 @@ function numberFields() {
     } }));
   return make("fieldset", {}, make("legend", {}, "Thumbnail"),
     number("X, 0 to 1", "x"), number("Y, 0 to 1", "y"), number("Width, 0 to 1", "width"),
-    number("Height, 0 to 1", "height"), field("Time in s", make("input", { type: "text", inputmode: "decimal", "data-part": "time",
+    number("Height, 0 to 1", "height"),
+    field("Time in s", make("input", { type: "text", inputmode: "decimal", "data-part": "time",
       placeholder: "seconds, frame or auto",
       onchange: ({ target }) => { trial.time = target.value.trim() || null; } })),
     make("button", { class: "button", type: "button", onclick: () => {

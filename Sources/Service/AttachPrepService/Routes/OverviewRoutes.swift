@@ -9,6 +9,7 @@ import Synchronization
 /// `GET /v1/overview`: service status, job counts and throughput for the dashboard.
 struct OverviewRoutes: Sendable {
     private let statistics: CachedValue<StoreStatistics>
+    private let history: CachedValue<JobHistoryResponse>
     private let store: any JobStore
     private let serviceStatus: ServiceStatus
     private let readiness: @Sendable () async -> ReadinessReport
@@ -18,12 +19,25 @@ struct OverviewRoutes: Sendable {
         store: any JobStore, serviceStatus: ServiceStatus, readiness: @escaping @Sendable () async -> ReadinessReport
     ) {
         statistics = CachedValue(for: .seconds(Limits.overviewSeconds)) { try await StoreStatistics(of: store) }
+        history = CachedValue(for: .seconds(Limits.historySeconds)) {
+            let end = JobHistoryResponse.end(at: .now)
+            return JobHistoryResponse(try await store.history(until: end), until: end)
+        }
         self.store = store
         self.serviceStatus = serviceStatus
         self.readiness = readiness
     }
 
-    var endpoints: [Endpoint] { [Endpoint(method: .get, path: "/v1/overview", respond: show)] }
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(method: .get, path: "/v1/overview", respond: show),
+            Endpoint(method: .get, path: "/v1/history", respond: showHistory),
+        ]
+    }
+
+    @Sendable private func showHistory(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        try JSONResponse.response(try await history.value())
+    }
 
     @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
         try JSONResponse.response(
@@ -179,6 +193,35 @@ struct JobPaceResponse: Encodable {
     }
 }
 
+/// The jobs that ended in each hour of a week.
+struct JobHistoryResponse: Encodable {
+    struct Hour: Encodable {
+        let start: String
+        let succeeded: Int
+        let failed: Int
+        @Nullable var medianSeconds: Double?
+        @Nullable var p95Seconds: Double?
+    }
+
+    private let hours: [Hour]
+
+    /// - Parameter end: of the last hour.
+    init(_ intervals: [JobPace.Interval], until end: Date) {
+        hours = intervals.enumerated().map { index, interval in
+            Hour(
+                start: Timestamp.text(end.addingTimeInterval(-3600 * Double(intervals.count - index))),
+                succeeded: interval.succeeded, failed: interval.failed,
+                medianSeconds: interval.latencies.percentile(0.5)?.wholeMilliseconds,
+                p95Seconds: interval.latencies.percentile(0.95)?.wholeMilliseconds)
+        }
+    }
+
+    /// The end of the hour that a time is in, so that hours begin with those of the clock.
+    static func end(at now: Date) -> Date {
+        Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 3600).rounded(.down) * 3600 + 3600)
+    }
+}
+
 struct ErrorCodeCount: Encodable {
     var code: ErrorCode
     var jobs: Int
@@ -223,4 +266,6 @@ final class CachedValue<Value: Sendable>: Sendable {
 extension Limits {
     /// How long the overview is cached: computing it for a busy hour takes 0.1 s of a core.
     static let overviewSeconds = 1.5
+    /// How long the history is cached: a week of a million jobs takes a second or two.
+    static let historySeconds = 60.0
 }
