@@ -118,6 +118,17 @@ enum OutboxConformance {
             #expect(try await driver.jobs.replayWebhooks(WebhookFilter(states: [.delivered])) == 1)
             #expect(try await claim(driver).map(\.notice.url) == [url])
         },
+        Behavior("Webhooks are found by a part of their URL, their job or its caller's id, which they show") { driver in
+            let named = try await driver.enqueue(.sample(id: "push-4711"))[0]
+            let claimed = try await driver.claimOne()
+            let notice = WebhookNotice(url: "https://hooks.example/a", event: .attachmentPrepared, body: "{}")
+            _ = try await driver.jobs.finish(claimed.lease, .succeeded(.sample(), .make()), notice: notice)
+            for search in ["hooks.EXAMPLE/a", "4711", String(named.text.suffix(12))] {
+                let found = try await driver.jobs.webhooks(WebhookFilter(search: search), after: nil, limit: 9).webhooks
+                #expect(found.map(\.job) == [named] && found.map(\.callerID) == ["push-4711"], "\(search)")
+            }
+            #expect(try await driver.jobs.webhooks(WebhookFilter(search: "%"), after: nil, limit: 9).webhooks.isEmpty)
+        },
         Behavior("Webhooks are listed in pages, by state and by job") { driver in
             for number in 0..<5 {
                 try await addWebhooks(driver, "https://hooks.example/\(number)")

@@ -1,3 +1,4 @@
+public import AttachPrep
 public import AttachPrepModel
 public import FoundationEssentials
 public import RichPush

@@ -1,3 +1,4 @@
+import AttachPrepModel
 public import FoundationEssentials
 package import RichPush
 import SafeArithmetic

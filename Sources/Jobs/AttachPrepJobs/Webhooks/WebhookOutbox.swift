@@ -45,6 +45,8 @@ public enum WebhookState: String, Codable, Sendable, Hashable, CaseIterable {
 public struct Webhook: Sendable, Hashable {
     public var id: WebhookID
     public var job: JobID
+    /// The id of the job's request; nil without one, and in claimed webhooks.
+    public var callerID: String?
     public var notice: WebhookNotice
     public var state: WebhookState
     /// Number of attempts so far.
@@ -105,11 +107,16 @@ public struct WebhookFilter: Sendable, Hashable {
     public var states: Set<WebhookState>?
     public var ids: [WebhookID]?
     public var job: JobID?
+    /// Substring of the URL, of the ids of webhook, job and request, or of the last error; case-insensitive.
+    public var search: String?
 
-    public init(states: Set<WebhookState>? = nil, ids: [WebhookID]? = nil, job: JobID? = nil) {
+    public init(
+        states: Set<WebhookState>? = nil, ids: [WebhookID]? = nil, job: JobID? = nil, search: String? = nil
+    ) {
         self.states = states
         self.ids = ids
         self.job = job
+        self.search = search
     }
 }
 

@@ -1,4 +1,4 @@
-import AttachPrep
+public import AttachPrep
 public import AttachPrepJobs
 import RichPush
 

@@ -55,7 +55,7 @@ struct JobSelection: Sendable {
         }
         if let search = filter.search, !search.isEmpty {
             // Both databases fold the case of ASCII letters only.
-            let pattern = condition.parameter(.text("%\(Self.escaped(search))%"))
+            let pattern = condition.parameter(.text(Self.pattern(search)))
             let parts = ["id", "caller_id", "source", "error_code"].map {
                 "lower(\($0)) LIKE lower(\(pattern)) ESCAPE '\\'"
             }
@@ -63,6 +63,9 @@ struct JobSelection: Sendable {
         }
         return condition
     }
+
+    /// The pattern of LIKE for texts that contain a text.
+    static func pattern(_ text: String) -> String { "%\(escaped(text))%" }
 
     /// Escapes the wildcards of LIKE.
     private static func escaped(_ text: String) -> String {

@@ -88,7 +88,7 @@ extension SQLJobStore: WebhookOutbox {
         let found = try await read { [condition] connection in
             try connection.rows(
                 """
-                SELECT \(WebhookRow.columns) FROM webhook WHERE \(condition.text)
+                SELECT \(WebhookRow.columns), \(WebhookRow.callerID) FROM webhook WHERE \(condition.text)
                 ORDER BY id DESC LIMIT \(count.adding(clamping: 1))
                 """, condition.arguments)
         }.map { try WebhookRow.webhook($0) }

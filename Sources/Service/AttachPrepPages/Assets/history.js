@@ -43,8 +43,10 @@ function drawHistory(hours) {
   const chart = make("svg", { class: "chart", viewBox: `0 0 ${hours.length * 3} 100`, preserveAspectRatio: "none",
     role: "img", tabindex: 0, "aria-label": `${grouped.format(done)} jobs succeeded and ${grouped.format(lost)} failed `
       + "in a week; arrow keys show each hour",
-    onpointermove: ({ offsetX, currentTarget }) =>
-      show(Math.floor((offsetX / currentTarget.clientWidth) * hours.length)),
+    onpointermove: ({ clientX, currentTarget }) => {
+      const { left, width } = currentTarget.getBoundingClientRect();
+      show(Math.floor(((clientX - left) / width) * hours.length));
+    },
     onkeydown: (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: 24, ArrowDown: -24 }[event.key];
       if (!step) return;

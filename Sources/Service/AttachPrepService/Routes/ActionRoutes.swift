@@ -1,8 +1,8 @@
 import AttachPrep
-package import AttachPrepJobs
+import AttachPrepJobs
 import AttachPrepModel
 import Hummingbird
-package import RichPush
+import RichPush
 
 /// `GET /v1/actions`: who retried, cancelled, purged or paused what.
 struct ActionRoutes: Sendable {

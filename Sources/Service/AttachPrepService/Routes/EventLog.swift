@@ -1,5 +1,5 @@
 import AttachPrepJobs
-import RichPush
+package import RichPush
 import Synchronization
 
 /// The latest changes of jobs with numbers, so that a listener that reconnects gets those that it has missed.
@@ -54,7 +54,7 @@ final class EventLog: Sendable {
     func listen(after id: String?) -> Beginning {
         let (live, continuation) = AsyncStream.makeStream(
             of: Event.self, bufferingPolicy: .bufferingOldest(Limits.eventBacklogMax))
-        let beginning = state.withLock { state in
+        return state.withLock { state in
             state.listenerCount += 1
             let number = state.listenerCount
             state.listeners[number] = continuation
@@ -62,11 +62,10 @@ final class EventLog: Sendable {
                 // Not within the lock of `record`, which ends listeners.
                 Task { [weak self] in self?.state.withLock { $0.listeners[number] = nil } }
             }
-            let missed = id.map { missed(after: $0, state) } ?? []
+            let found: [Event]? = id.map { missed(after: $0, state) } ?? []
             return Beginning(
-                id: "\(name)-\(state.last)", missed: missed ?? [], isIncomplete: missed == nil, live: live)
+                id: "\(name)-\(state.last)", missed: found ?? [], isIncomplete: found == nil, live: live)
         }
-        return beginning
     }
 
     /// The changes after an id; nil when some of them are not kept.

@@ -5,6 +5,21 @@ import FoundationEssentials
 package import RichPush
 import SafeArithmetic
 
+extension QueryParameters {
+    /// The text to search for; nil if it is missing or empty.
+    ///
+    /// - Throws: `request.invalid`.
+    func search() throws -> String? {
+        let search = try value("search")
+        guard search.map({ $0.count <= Limits.searchCharactersMax && !$0.contains("\0") }) ?? true else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The query parameter \"search\" exceeds \(Limits.searchCharactersMax) characters or contains NUL.")
+        }
+        return search?.isEmpty == true ? nil : search
+    }
+}
+
 extension JobFilter {
     /// The query parameters that select jobs.
     static let queryNames: Set = [
@@ -14,14 +29,8 @@ extension JobFilter {
 
     /// - Throws: `request.invalid`.
     init(_ query: QueryParameters) throws {
-        let search = try query.value("search")
-        guard search.map({ $0.count <= Limits.searchCharactersMax && !$0.contains("\0") }) ?? true else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "The query parameter \"search\" exceeds \(Limits.searchCharactersMax) characters or contains NUL.")
-        }
         self.init(
-            states: try query.choices("state", JobState.self), search: search?.isEmpty == true ? nil : search,
+            states: try query.choices("state", JobState.self), search: try query.search(),
             createdBefore: try query.time("createdBefore"), errors: try query.choices("error", ErrorCode.self),
             createdAfter: try query.time("createdAfter"), kind: try query.choice("kind", MediaKind.self),
             worker: try query.name("worker") { name in

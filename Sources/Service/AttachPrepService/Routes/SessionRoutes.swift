@@ -1,3 +1,4 @@
+import AttachPrepModel
 import HTTPTypes
 import Hummingbird
 package import RichPush
