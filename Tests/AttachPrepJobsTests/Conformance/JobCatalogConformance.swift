@@ -80,6 +80,18 @@ enum JobCatalogConformance {
             #expect(try await ids(driver, JobFilter(search: "cat%jpg")).isEmpty)
             #expect(try await ids(driver, JobFilter(search: "mine\\")).isEmpty)
         },
+        Behavior("A search finds neither headers nor secrets of URLs, and lists show none") { driver in
+            var secret = JobSubmission.sample(
+                "https://me:pass@cdn.example/a.jpg?token=hidden", headers: ["Authorization": "Bearer hidden"])
+            secret.request.jobOptions.callbackURL = "https://hooks.example/?key=hidden"
+            let id = try await driver.enqueue(secret)[0]
+            for text in ["hidden", "pass@", "Bearer"] {
+                #expect(try await ids(driver, JobFilter(search: text)).isEmpty, "\(text)")
+            }
+            let listed = try await driver.jobs.list(JobFilter(ids: [id]), after: nil, limit: 1).jobs
+            let text = String(decoding: try JSONEncoder().encode(listed), as: UTF8.self)
+            #expect(!text.contains("hidden") && !text.contains("pass") && text.contains("REDACTED"), "\(text)")
+        },
         Behavior("Listed and found jobs have the caller's id") { driver in
             let named = try await driver.enqueue(.sample(id: "push-4711"))[0]
             for filter in [JobFilter(), JobFilter(search: "push-47")] {

@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepModel
 public import FoundationEssentials
 package import RichPush
