@@ -14,6 +14,7 @@ final class MemoryStore: JobStore {
         var webhooks: [Webhook] = []
         var pauses: [JobPause] = []
         var actions: [OperatorAction] = []
+        var batchCallbacks: [JobID: String] = [:]
         var files: [String: StoredFile] = [:]
         var uploads: [MediaID: Upload] = [:]
         var discarded = 0
@@ -253,6 +254,9 @@ final class MemoryStore: JobStore {
         }.count
     }
     func webhookCounts() async throws -> [WebhookState: Int] { [:] }
+    func notify(_ url: String, whenDone batch: JobID) async throws {
+        state.withLock { $0.batchCallbacks[batch] = url }
+    }
     func nextWebhookDue() async throws -> Date? { nil }
 
     func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress {

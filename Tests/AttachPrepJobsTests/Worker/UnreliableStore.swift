@@ -138,6 +138,9 @@ final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ActionLog, Result
 
     func replayWebhooks(_ filter: WebhookFilter) async throws -> Int { try await available().replayWebhooks(filter) }
     func webhookCounts() async throws -> [WebhookState: Int] { try await available().webhookCounts() }
+    func notify(_ url: String, whenDone batch: JobID) async throws {
+        try await available().notify(url, whenDone: batch)
+    }
     func nextWebhookDue() async throws -> Date? { try await available().nextWebhookDue() }
 
     func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress {

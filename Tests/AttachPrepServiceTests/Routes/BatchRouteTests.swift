@@ -42,6 +42,19 @@ struct BatchRouteTests {
         #expect(service.store.state.withLock { $0.jobs[other]?.state } == .queued)
     }
 
+    @Test func `A batch takes the URL of its webhook, and a single job with one is a batch`() async throws {
+        let service = try await LiveService()
+        let line = #"{"source": "https://cdn.example/1.png"}"#
+        let field = [("Batch-Callback-URL", "https://hooks.example/done")]
+        let batch = try await service.caller.post("/v1/jobs", json: line, type: "application/x-ndjson", field)
+        let id = try #require((batch.object["batch"] as? String).flatMap(JobID.init), "\(batch.text)")
+        #expect(service.store.state.withLock(\.batchCallbacks) == [id: "https://hooks.example/done"])
+        #expect(try await service.caller.post("/v1/jobs", json: line, field).object["batch"] is String)
+        let wrong = try await service.caller.post(
+            "/v1/jobs", json: line, type: "application/x-ndjson", [("Batch-Callback-URL", "ftp://a")])
+        #expect(wrong.status == 400)
+    }
+
     @Test(arguments: [
         ("cancel", "{}"), ("cancel", #"{"states": ["dead"]}"#), ("priority", #"{"priority": "high"}"#),
         ("priority", #"{"priority": "high", "states": ["running"]}"#), ("priority", #"{"batch": "x"}"#),

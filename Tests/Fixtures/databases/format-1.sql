@@ -88,6 +88,7 @@ CREATE TABLE webhook (
     last_error text, trace text
 );
 INSERT INTO "webhook" VALUES('msg_01a210b535f27bcd815e37ff22d0c8ad','01a210b5-3596-73a2-97a1-60751d52627b','pending','backend.example:80','http://backend.example/hook?key=REDACTED','http://backend.example/hook?key=abc','attachment.prepared','{"data":{"attachment":{"bytes":49469,"duration":null,"file":"attachment.jpg","frames":1,"height":600,"kind":"image","mimeType":"image/jpeg","sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719","url":"http://media.example/media/6c55defddd42d12e3f34fc4807167333/attachment.jpg","uti":"public.jpeg","width":800},"crop":null,"deviceFetch":{"3g":0.55,"lte":0.17,"wifi":0.05},"error":null,"id":"done","options":{"thumbnailClippingRect":null,"thumbnailHidden":null,"thumbnailTime":null,"typeHint":"public.jpeg"},"outcome":"passed","reasons":["image/jpeg is attachable and 49,469 bytes are within 10,000,000"],"requestDigest":"fde5f8c5451cc78eca3af3cbfecba8751130196d1b76510d5c1eacb38d28e8e0","schema":1,"source":{"bytes":49469,"declaredMIMEType":"image/jpeg","finalURL":"http://cdn.example/grid.jpg","mimeType":"image/jpeg","sha256":"68f9eccb0acf9145444129ab3d1788fbd43e1667435bf0c23bd7004dabda8719","url":"http://cdn.example/grid.jpg"},"thumbnail":{"bytes":13938,"file":"thumbnail.jpg","height":225,"mimeType":"image/jpeg","sha256":"c553e441aa7d2c0813507d53d9580782c982eeabb9584d9a443259061e2c5f76","time":null,"url":"http://media.example/media/6c55defddd42d12e3f34fc4807167333/thumbnail.jpg","width":300},"timings":{"connect":0.25,"dns":0.03,"firstByte":4.78,"identify":11.31,"inspect":1.64,"publish":0.18,"queue":3.32,"render":46.76,"tls":0,"total":70.38,"transfer":12.05},"warnings":[]},"job":{"attempts":1,"batch":null,"createdAt":"2026-11-25T03:17:20.918Z","id":"01a210b5-3596-73a2-97a1-60751d52627b","idempotencyKey":null,"state":"succeeded"},"timestamp":"2026-11-25T03:17:21.009Z","type":"attachment.prepared"}',1,1795576641010,1795576646135,NULL,NULL,NULL,NULL,'{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}');
+CREATE TABLE batch (id text PRIMARY KEY, url text NOT NULL, created_at bigint NOT NULL, ended_at bigint);
 CREATE TABLE action (
     id INTEGER PRIMARY KEY AUTOINCREMENT, date bigint NOT NULL, caller text, kind text NOT NULL, detail text NOT NULL
 );
@@ -132,6 +133,7 @@ CREATE INDEX result_key ON result (key, fetched_at);
 CREATE INDEX result_use ON result (used_at);
 CREATE INDEX result_file_content ON result_file (sha256);
 CREATE INDEX upload_age ON upload (expires_at);
+CREATE INDEX batch_open ON batch (id) WHERE ended_at IS NULL;
 CREATE INDEX action_date ON action (date);
 CREATE INDEX campaign_use ON campaign (used_at);
 CREATE INDEX dispatch_age ON dispatch (expires_at);

@@ -63,14 +63,24 @@ public struct SubmissionValidator: Sendable {
         return submission
     }
 
+    /// Validates the URL of the webhook of a batch.
+    ///
+    /// - Throws: `request.invalid`.
+    package func check(batchCallbackURL url: String) throws {
+        try JobOptions.check(callbackURL: url)
+        try requireSecret()
+    }
+
+    private func requireSecret() throws {
+        guard !sendsWebhooks else { return }
+        throw AttachPrepError(
+            .requestInvalid,
+            "This service has no secret to sign webhooks; set ATTACHPREP_WEBHOOK_SECRETS, or omit callbackURL.")
+    }
+
     private func validated(_ request: AttachmentRequest) async throws -> JobSubmission {
         try request.validate()
-        if request.jobOptions.callbackURL != nil, !sendsWebhooks {
-            throw AttachPrepError(
-                .requestInvalid,
-                "This service has no secret to sign webhooks; set ATTACHPREP_WEBHOOK_SECRETS, or omit callbackURL."
-            )
-        }
+        if request.jobOptions.callbackURL != nil { try requireSecret() }
         if request.source.hasPrefix(Upload.scheme) { return try await uploaded(request) }
         let address = try WebAddress(request.source, httpsOnly: httpsOnly)
         return JobSubmission(request: request, key: try WorkKey(request, file: nil), host: address.host.lowercased())

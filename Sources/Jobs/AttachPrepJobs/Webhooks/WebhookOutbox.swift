@@ -30,6 +30,11 @@ public protocol WebhookOutbox: Sendable {
 
     func webhookCounts() async throws -> [WebhookState: Int]
 
+    /// Sends one webhook when all jobs of a batch have ended; a second call for the same batch changes nothing.
+    ///
+    /// - Parameter url: with its secrets.
+    func notify(_ url: String, whenDone batch: JobID) async throws
+
     /// Returns when the next pending webhook is due; nil when there is none.
     func nextWebhookDue() async throws -> Date?
 }
@@ -144,6 +149,8 @@ public struct WebhookNotice: Sendable, Hashable {
         case attachmentRejected = "attachment.rejected"
         case jobDead = "job.dead"
         case jobCancelled = "job.cancelled"
+        /// All jobs of a batch have ended; `Webhook.job` is the batch then.
+        case batchDone = "batch.done"
     }
 
     /// Destination URL, including its secrets.

@@ -67,7 +67,7 @@ package enum StoreSchema {
     /// `campaign_bucket`: number of durations per `MillisecondBucket`; `kind` is a `CampaignDuration`. `content`: a row
     /// exists until its file is removed. `used_at` of `result`: when a job last ended with it. `writer`: what each
     /// connection has committed (`WriterCounts`). `target` of `pause`: a `PauseTarget`.
-    /// `action`: what operators did.
+    /// `action`: what operators did. `batch`: batches with a webhook; `url` is sealed like secrets.
     private static let tables = [
         "CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL)",
         """
@@ -136,6 +136,7 @@ package enum StoreSchema {
         """,
         "CREATE TABLE unknown_file (name text PRIMARY KEY, found_at bigint NOT NULL)",
         "CREATE TABLE worker (name text PRIMARY KEY, report text NOT NULL, seen_at bigint NOT NULL)",
+        "CREATE TABLE batch (id text PRIMARY KEY, url text NOT NULL, created_at bigint NOT NULL, ended_at bigint)",
         """
         CREATE TABLE action (
             id identity, date bigint NOT NULL, caller text, kind text NOT NULL, detail text NOT NULL
@@ -210,6 +211,7 @@ package enum StoreSchema {
             "CREATE INDEX result_use ON result (used_at)",
             "CREATE INDEX result_file_content ON result_file (sha256)",
             "CREATE INDEX upload_age ON upload (expires_at)",
+            "CREATE INDEX batch_open ON batch (id) WHERE ended_at IS NULL",
             "CREATE INDEX action_date ON action (date)",
             "CREATE INDEX campaign_use ON campaign (used_at)",
             "CREATE INDEX dispatch_age ON dispatch (expires_at)",

@@ -46,7 +46,13 @@ public struct JobOptions: Sendable, Hashable {
         if let notBefore, let notAfter, notAfter <= notBefore {
             throw AttachPrepError(.requestInvalid, "\"notAfter\" must be later than \"notBefore\".")
         }
-        guard let callbackURL else { return }
+        if let callbackURL { try Self.check(callbackURL: callbackURL) }
+    }
+
+    /// Validates the URL of a webhook.
+    ///
+    /// - Throws: `request.invalid`.
+    package static func check(callbackURL: String) throws {
         guard callbackURL.utf8.count <= Limits.urlBytesMax else {
             throw AttachPrepError(.requestInvalid, "The callbackURL is over the limit of \(Limits.urlBytesMax) bytes.")
         }

@@ -68,8 +68,9 @@ function drawWebhooks(page, here) {
 function webhookRow(webhook) {
   const looks = { pending: "run", delivered: "good" };
   return make("tr", {}, make("td", { class: "wraps" }, webhook.url),
-    make("td", { "data-label": "Job" }, link({ job: webhook.job }, {}, webhook.callerID
-      ?? make("code", {}, `…${webhook.job.slice(-8)}`))),
+    make("td", { "data-label": "Job" }, webhook.type === "batch.done"
+      ? link({ batch: webhook.job }, {}, "batch ", make("code", {}, `…${webhook.job.slice(-8)}`))
+      : link({ job: webhook.job }, {}, webhook.callerID ?? make("code", {}, `…${webhook.job.slice(-8)}`))),
     make("td", { "data-label": "Created" }, timeElement(webhook.createdAt)),
     make("td", {}, webhook.type),
     make("td", {}, make("span", { class: `badge ${looks[webhook.state] ?? "bad"}` },

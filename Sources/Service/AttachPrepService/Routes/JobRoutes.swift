@@ -122,13 +122,13 @@ struct JobRoutes: Sendable {
 
     @Sendable private func showBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try id(context)
-        var counts: [String: Int] = [:]
+        var counts: [JobState: Int] = [:]
         for state in JobState.allCases {
             var filter = JobFilter(states: [state])
             filter.batch = id.text
-            counts[state.rawValue] = try await store.count(filter)
+            counts[state] = try await store.count(filter)
         }
-        let batch = BatchResponse(id: id, counts)
+        let batch = JobBatch(id: id, counts)
         guard batch.jobs > 0 else {
             throw AttachPrepError(.requestNotFound, "No such batch, or the retention period of its jobs has ended.")
         }
@@ -156,22 +156,6 @@ struct JobRoutes: Sendable {
 
     static let unknown = AttachPrepError(
         .requestNotFound, "No such job, or its retention period has ended.")
-}
-
-/// The progress of a batch.
-package struct BatchResponse: Codable, Sendable {
-    package var id: JobID
-    /// Number of its jobs that exist.
-    package var jobs: Int
-    package var states: [String: Int]
-    /// Whether all of them have ended.
-    package var done: Bool
-
-    init(id: JobID, _ states: [String: Int]) {
-        (self.id, self.states) = (id, states)
-        jobs = states.values.reduce(0) { $0.adding(clamping: $1) }
-        done = JobState.allCases.allSatisfy { $0.isFinished || states[$0.rawValue] == 0 }
-    }
 }
 
 struct JobsResponse: Encodable {

@@ -22,6 +22,8 @@ struct JobSubmissionRoutes: Sendable {
         let format = try SubmissionFormat(request)
         let body = try BoundedRequestBody(request, context, max: format.bytesMax)
         let keyHeader = try IdempotencyKeyHeader(request)
+        let batchCallback = request.headers[.batchCallbackURL]
+        try batchCallback.map { try validator.check(batchCallbackURL: $0) }
         let bytes = try await body.all()
         let key = keyHeader.map {
             IdempotencyKey(caller: context.caller, key: $0.text, bodyDigest: SHA256.hash(data: bytes).hexadecimal)
@@ -31,10 +33,13 @@ struct JobSubmissionRoutes: Sendable {
             var submission = try await validator.submission(
                 for: try AttachmentRequest(json: bytes, defaults: AttachmentRequest(source: "")), by: context.token)
             submission.origin.idempotencyKey = keyHeader?.text
+            // A batch of one job.
+            if batchCallback != nil { submission.origin.batch = JobID.make().text }
             let kept = try await store.enqueue([submission], idempotency: key)
             guard let job = kept.jobs.first else {
                 throw AttachPrepError(.internal, "The service failed.", detail: "enqueue returned no job")
             }
+            try await notify(batchCallback, whenDone: job)
             return try await answer(job, isRepeated: kept.areRepeated, to: request)
         case .lines:
             let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: keyHeader?.text)
@@ -46,12 +51,19 @@ struct JobSubmissionRoutes: Sendable {
                 return submission
             }
             let kept = try await store.enqueue(submissions, idempotency: key)
+            if let first = kept.jobs.first { try await notify(batchCallback, whenDone: first) }
             return try JSONResponse.response(
                 JobsResponse(
                     batch: kept.jobs.first?.origin.batch, jobs: kept.jobs.map { $0.located(at: baseURL) }),
                 status: .accepted,
                 headers: Self.fields(isRepeated: kept.areRepeated))
         }
+    }
+
+    /// Also after a repetition of the submission, which may follow a loss of the connection just here.
+    private func notify(_ callback: String?, whenDone job: Job) async throws {
+        guard let callback, let batch = job.origin.batch.flatMap(JobID.init) else { return }
+        try await store.notify(callback, whenDone: batch)
     }
 
     /// Responds with the manifest if the caller waits (`Prefer: wait`) and the job ends in time, else with the job.
