@@ -242,7 +242,6 @@ struct StoreJobsClient: JobsClient {
         return value
     }
 
-
     func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPageResponse {
         let page = try await store.webhooks(filter, after: cursor, limit: limit)
         return WebhookPageResponse(webhooks: page.webhooks.map(WebhookSummary.init), next: page.next?.text)

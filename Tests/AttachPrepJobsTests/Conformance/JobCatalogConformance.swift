@@ -233,7 +233,7 @@ enum JobCatalogConformance {
             #expect(try await driver.jobs.purge(JobFilter()) == 1)
             #expect(try await ids(driver, JobFilter()) == [queued])
             #expect(try await driver.jobs.counts().byState[.dead] == 0)
-        }
+        },
     ]
 
     static let lines: [Behavior] = [
@@ -291,7 +291,8 @@ extension JobCatalogConformance {
             // The end of an hour belongs to the next one.
             #expect(try await driver.jobs.pace(until: start) == JobPace(until: start))
             let history = try await driver.jobs.history(until: start + 3600)
-            #expect(history.count == JobPace.hoursCount && history.last?.succeeded == pace.minutes.map(\.succeeded).reduce(0, +))
+            let succeeded = pace.minutes.map(\.succeeded).reduce(0, +)
+            #expect(history.count == JobPace.hoursCount && history.last?.succeeded == succeeded)
             #expect(history.last?.latencies == pace.latencies && history.first == JobPace.Interval())
             let later = try await driver.jobs.pace(until: start + 3600.001)
             #expect(later.minutes[0].succeeded == 0 && later.minutes[0].failed == 1)

@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepModel
-import FoundationEssentials
+package import FoundationEssentials
 import RichPush
 import SafeArithmetic
 

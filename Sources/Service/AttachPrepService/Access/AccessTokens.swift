@@ -146,7 +146,7 @@ package struct TokenFile: Sendable {
     package static func tokens(in path: String) -> [String]? { lines(in: path)?.map(\.token) }
 
     private static func lines(in path: String) -> [TokenLine]? {
-        (try? SmallFile.entries(of: path, bytesMax: Limits.tokenFileBytesMax))?.map { TokenLine($0) }
+        (try? SmallFile.entries(of: path, bytesMax: Limits.tokenFileBytesMax))?.map { TokenLine(String($0)) }
     }
 
     /// Identifies the version of the file; nil if it does not exist.

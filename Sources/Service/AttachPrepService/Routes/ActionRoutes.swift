@@ -2,6 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import Hummingbird
+import Logging
 import RichPush
 
 /// `GET /v1/actions`: who retried, cancelled, purged or paused what.
