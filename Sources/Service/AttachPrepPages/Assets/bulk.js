@@ -156,8 +156,8 @@ function allActions(here) {
   const name = (word) => jobActions[word].word ?? word;
   const act = (word, sentence) => make("button", {
     class: word === "Remove" ? "button danger" : "button", type: "button", "data-focus": `all ${word}`,
-    onclick: () => confirmAction({ title: `${name(word)}: ${bulkText(here)}?`, sentence, word: name(word),
-      isFinal: jobActions[word].isFinal }, async () => {
+    onclick: () => confirmAction({ title: `${name(word)}${word === "Faster" ? ":" : ""} ${bulkText(here)}?`,
+      sentence, word: name(word), isFinal: jobActions[word].isFinal }, async () => {
       const states = here.state ? [here.state] : actionStates[word];
       await jobActions[word].run({ ...words, states });
       refreshJobs();

@@ -29,7 +29,8 @@ function webhooksView() {
 async function refreshWebhooks() {
   const [here, { box }, asked] = [whereWeAre(), webhookTable, ++webhookTable.asked];
   if (here.view !== "webhooks" || !box) return;
-  const words = Object.entries({ state: here.state, search: here.search, cursor: here.cursor, limit: "50" }).filter(([, value]) => value);
+  const words = Object.entries({ state: here.state, search: here.search, cursor: here.cursor, limit: "50" })
+    .filter(([, value]) => value);
   const isLatest = () => webhookTable.asked === asked && webhookTable.box === box;
   try {
     const page = await getJSON(`/v1/webhooks?${new URLSearchParams(words)}`);
@@ -57,8 +58,8 @@ function drawWebhooks(page, here) {
         : "No webhooks. A job with a callbackURL sends one when it ends."));
   }
   fill(webhookTable.box, make("div", { class: "table scrolls" }, make("table", { class: "plain stacked" },
-    make("thead", {}, make("tr", {}, ["URL", "Job", "Created", "Event", "State", "Attempts", "Last response", "Next", ""].map((name) =>
-      make("th", { scope: "col" }, name || unseen("Actions"))))),
+    make("thead", {}, make("tr", {}, ["URL", "Job", "Created", "Event", "State", "Attempts", "Last response", "Next", ""]
+      .map((name) => make("th", { scope: "col" }, name || unseen("Actions"))))),
     make("tbody", {}, page.webhooks.map(webhookRow)))),
   make("nav", { class: "pages", "aria-label": "Pages" },
     here.cursor && link({ ...here, cursor: "" }, { class: "button" }, "Newest"),
@@ -69,8 +70,8 @@ function webhookRow(webhook) {
   const looks = { pending: "run", delivered: "good" };
   return make("tr", {}, make("td", { class: "wraps" }, webhook.url),
     make("td", { "data-label": "Job" }, webhook.type === "batch.done"
-      ? link({ batch: webhook.job }, {}, "batch ", make("code", {}, `…${webhook.job.slice(-8)}`))
-      : link({ job: webhook.job }, {}, webhook.callerID ?? make("code", {}, `…${webhook.job.slice(-8)}`))),
+      ? link({ batch: webhook.job }, {}, "batch ", make("code", {}, webhook.job.slice(-8)))
+      : link({ job: webhook.job }, {}, webhook.callerID ?? make("code", {}, webhook.job.slice(-8)))),
     make("td", { "data-label": "Created" }, timeElement(webhook.createdAt)),
     make("td", {}, webhook.type),
     make("td", {}, make("span", { class: `badge ${looks[webhook.state] ?? "bad"}` },
