@@ -20,7 +20,7 @@ const jobActions = {
 
 Object.assign(jobActions, { Faster: {
   applies: ({ state, request }) => state === "queued" && request.priority !== "high",
-  run: (order) => moveJobs(order, "high"), word: "To lane high",
+  run: (order) => moveJobs(order, "high"), word: "To lane high", all: "All to lane high",
   sentence: "Queued jobs are started before those of the other lanes.",
 } });
 
@@ -161,7 +161,7 @@ function allActions(here) {
       const states = here.state ? [here.state] : actionStates[word];
       await jobActions[word].run({ ...words, states });
       refreshJobs();
-    }) }, `${name(word)} all`);
+    }) }, jobActions[word].all ?? `${name(word)} all`);
   const sentences = { Retry: "Queues the jobs again and resets their attempts to zero.",
     Cancel: jobActions.Cancel.sentence, Faster: jobActions.Faster.sentence, Remove: jobActions.Remove.sentence };
   return make("span", { class: "bulk-all" }, Object.entries(sentences)
