@@ -248,5 +248,6 @@ private final class RecordingOutbox: WebhookOutbox {
     }
     func replayWebhooks(_ filter: WebhookFilter) async throws -> Int { 0 }
     func webhookCounts() async throws -> [WebhookState: Int] { [:] }
+    func notify(_ url: String, whenDone batch: JobID) async throws {}
     func nextWebhookDue() async throws -> Date? { nil }
 }

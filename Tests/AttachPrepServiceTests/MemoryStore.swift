@@ -12,6 +12,9 @@ final class MemoryStore: JobStore {
         var keys: [String: (digest: String, ids: [JobID])] = [:]
         var logs: [JobLogLine] = []
         var webhooks: [Webhook] = []
+        var pauses: [JobPause] = []
+        var actions: [OperatorAction] = []
+        var batchCallbacks: [JobID: String] = [:]
         var files: [String: StoredFile] = [:]
         var uploads: [MediaID: Upload] = [:]
         var discarded = 0
@@ -134,8 +137,17 @@ final class MemoryStore: JobStore {
                 && filter.createdAfter.map { job.createdAt >= $0 } ?? true
                 && filter.createdBefore.map { job.createdAt < $0 } ?? true
                 && filter.errors.map { codes in job.error.map { codes.contains($0.code) } ?? false } ?? true
+                && Self.hasWords(of: filter, job)
         }
         return JobPage(jobs: Array(all.prefix(limit)), next: all.count > limit ? all[limit - 1].id : nil)
+    }
+
+    private static func hasWords(of filter: JobFilter, _ job: Job) -> Bool {
+        filter.callerID.map { job.request.id == $0 } ?? true
+            && filter.batch.map { job.origin.batch == $0 } ?? true
+            && filter.idempotencyKey.map { job.origin.idempotencyKey == $0 } ?? true
+            && filter.tags.allSatisfy(job.request.jobOptions.tags.contains)
+            && filter.host.map { job.request.source.contains("//\($0)/") } ?? true
     }
 
     func count(_ filter: JobFilter) async throws -> Int { try await list(filter, after: nil, limit: .max).jobs.count }
@@ -151,6 +163,10 @@ final class MemoryStore: JobStore {
                     .mapValues(\.count),
                 due: queued.count, oldestDue: queued.map(\.createdAt).min())
         }
+    }
+
+    func history(until end: Date) async throws -> [JobPace.Interval] {
+        Array(repeating: JobPace.Interval(), count: JobPace.hoursCount)
     }
 
     func pace(until end: Date) async throws -> JobPace { state.withLock(\.pace) ?? JobPace(until: end) }
@@ -179,8 +195,51 @@ final class MemoryStore: JobStore {
         }
     }
 
+    func cancel(_ filter: JobFilter) async throws -> Int {
+        let chosen = try await list(filter, after: nil, limit: .max - 1).jobs.filter { !$0.state.isFinished }
+        for job in chosen { _ = try await cancel(job.id) }
+        return chosen.count
+    }
+
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int {
+        let chosen = try await list(filter, after: nil, limit: .max - 1).jobs.filter { $0.state == .queued }
+        for job in chosen { change(job.id) { $0.request.jobOptions.priority = priority } }
+        return chosen.count
+    }
+
     func log(of id: JobID) async throws -> [JobLogLine] { state.withLock { $0.logs.filter { $0.job == id } } }
     func append(_ lines: [JobLogLine]) async throws { state.withLock { $0.logs += lines } }
+
+    func record(_ action: OperatorAction) async throws {
+        state.withLock { state in
+            var action = action
+            action.number = Int64(state.actions.count + 1)
+            state.actions.append(action)
+        }
+    }
+
+    func actions(before number: Int64?, limit: Int) async throws -> [OperatorAction] {
+        let all = state.withLock(\.actions).reversed().filter { $0.number < number ?? .max }
+        return Array(all.prefix(limit))
+    }
+
+    func pauses() async throws -> [JobPause] { state.withLock(\.pauses) }
+
+    func pause(_ target: PauseTarget, reason: String?, by caller: String?) async throws -> JobPause {
+        let pause = JobPause(target: target, since: .now, caller: caller, reason: reason)
+        state.withLock { state in
+            state.pauses.removeAll { $0.target == target }
+            state.pauses.insert(pause, at: 0)
+        }
+        return pause
+    }
+
+    func resume(_ target: PauseTarget) async throws -> Bool {
+        state.withLock { state in
+            defer { state.pauses.removeAll { $0.target == target } }
+            return state.pauses.contains { $0.target == target }
+        }
+    }
 
     func result(for key: WorkKey) async throws -> StoredResult? { nil }
     func store(
@@ -210,6 +269,9 @@ final class MemoryStore: JobStore {
         }.count
     }
     func webhookCounts() async throws -> [WebhookState: Int] { [:] }
+    func notify(_ url: String, whenDone batch: JobID) async throws {
+        state.withLock { $0.batchCallbacks[batch] = url }
+    }
     func nextWebhookDue() async throws -> Date? { nil }
 
     func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress {

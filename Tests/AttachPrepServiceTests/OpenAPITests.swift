@@ -103,7 +103,7 @@ struct OpenAPITests {
         for pointer in pointers {
             var expected = try document.object(pointer)
             #expect(expected["requestBody"] != nil)
-            for event in WebhookNotice.Event.allCases {
+            for event in WebhookNotice.Event.allCases where event != .batchDone {
                 let webhook = try document.object("/webhooks/\(event.rawValue)/post")
                 expected["summary"] = webhook["summary"]
                 #expect(NSDictionary(dictionary: webhook).isEqual(to: expected), "\(event)")

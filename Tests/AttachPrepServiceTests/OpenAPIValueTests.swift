@@ -55,9 +55,14 @@ struct OpenAPIValueTests {
         Strings("JobState", JobState.self),
         Strings("RetryOrder/properties/states/items", JobState.self, where: \.isRetryable),
         Strings("PurgeOrder/properties/states/items", JobState.self, where: \.isFinished),
+        Strings("CancelOrder/properties/states/items", JobState.self, where: { !$0.isFinished }),
+        Strings("PauseOrder/properties/lane", JobPriority.self, isNullable: true),
+        Strings("PriorityOrder/properties/priority", JobPriority.self),
+        Strings("Action/properties/kind", OperatorAction.Kind.self),
+        Strings("Session/properties/roles/items", Caller.Role.self),
         Strings("WebhookState", WebhookState.self),
         Strings("Webhook/properties/type", WebhookNotice.Event.self),
-        Strings("WebhookEvent/properties/type", WebhookNotice.Event.self),
+        Strings("WebhookEvent/properties/type", WebhookNotice.Event.self, where: { $0 != .batchDone }),
         Strings("AttachmentRequest/properties/rendition", RequestedRendition.self, isNullable: true),
         Strings("AttachmentRequest/properties/oversize", AttachmentRequest.Oversize.self, isNullable: true),
         Strings("AttachmentRequest/properties/unsupported", AttachmentRequest.Unsupported.self, isNullable: true),
@@ -83,6 +88,7 @@ struct OpenAPIValueTests {
     static let members = [
         Strings("JobNumbers/properties/jobs", JobState.self),
         Strings("Overview/properties/jobs", JobState.self),
+        Strings("Batch/properties/states", JobState.self),
         Strings("Overview/properties/webhooks", WebhookState.self),
         Strings("Campaign/properties/outcomes", PushReceiptReport.Outcome.self),
     ]
@@ -138,6 +144,8 @@ struct OpenAPIValueTests {
         Number("\(receipt)/ageSeconds/maximum", Limits.receiptAgeSecondsMax),
         Number("\(minutes)/minItems", JobPace.minutesCount),
         Number("\(minutes)/maxItems", JobPace.minutesCount),
+        Number("/components/schemas/History/properties/hours/minItems", JobPace.hoursCount),
+        Number("/components/schemas/History/properties/hours/maxItems", JobPace.hoursCount),
         Number("/components/schemas/SessionOrder/properties/token/maxLength", Limits.tokenBytesMax),
     ]
 

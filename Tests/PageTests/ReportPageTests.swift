@@ -93,7 +93,7 @@ import Testing
 
     @Test func `The dashboard's page refers to all its assets and to no other host`() {
         let page = String(decoding: Dashboard.page.bytes, as: UTF8.self)
-        for file in Dashboard.files { #expect(page.contains("\"/assets/\(file.name)\"")) }
+        for file in Dashboard.files { #expect(page.contains("\"assets/\(file.name)\"")) }
         #expect(!page.contains("://"))
     }
 }

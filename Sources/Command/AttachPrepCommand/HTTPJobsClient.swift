@@ -30,10 +30,15 @@ struct HTTPJobsClient: JobsClient {
         query.add("search", filter.search)
         query.add("kind", filter.kind?.rawValue)
         query.add("createdAfter", filter.createdAfter.map(Timestamp.text))
+        query.add("createdBefore", filter.createdBefore.map(Timestamp.text))
+        query.add("error", filter.errors.map { $0.map(\.rawValue).sorted().joined(separator: ",") })
+        query.add("callerID", filter.callerID)
+        query.add("batch", filter.batch)
+        query.add("idempotencyKey", filter.idempotencyKey)
+        query.add("tag", filter.tags.isEmpty ? nil : filter.tags.joined(separator: ","))
+        query.add("host", filter.host)
         let page: JobPageResponse = try await request(.get, "/v1/jobs\(query.text)")
-        // Filtered here, because older services have no filter by age; jobs that are too new come first.
-        let old = page.jobs.filter { job in filter.createdBefore.map { job.createdAt < $0 } ?? true }
-        return JobPage(jobs: old, next: page.next)
+        return JobPage(jobs: page.jobs, next: page.next)
     }
 
     func job(_ id: JobID) async throws -> Job { try await request(.get, "/v1/jobs/\(id)") }
@@ -55,18 +60,79 @@ struct HTTPJobsClient: JobsClient {
         return try await request(.post, "/v1/jobs/\(id)/snooze", body: [UInt8](try JSONEncoder().encode(body)))
     }
 
-    private struct Purge: Encodable {
+    /// A filter as the body of a request that acts on many jobs.
+    private struct Selection: Encodable {
         var states: [JobState]?
         var ids: [JobID]?
         var search: String?
         var createdBefore: String?
+        var createdAfter: String?
+        var error: [ErrorCode]?
+        var callerID: String?
+        var batch: String?
+        var idempotencyKey: String?
+        var tag: [String]?
+        var host: String?
+        var priority: JobPriority?
+
+        init(_ filter: JobFilter, priority: JobPriority? = nil) {
+            self.priority = priority
+            states = filter.states.map { $0.sorted { $0.rawValue < $1.rawValue } }
+            (ids, search) = (filter.ids, filter.search)
+            createdBefore = filter.createdBefore.map(Timestamp.text)
+            createdAfter = filter.createdAfter.map(Timestamp.text)
+            error = filter.errors.map(Array.init)
+            (callerID, batch, idempotencyKey) = (filter.callerID, filter.batch, filter.idempotencyKey)
+            (tag, host) = (filter.tags.isEmpty ? nil : filter.tags, filter.host)
+        }
     }
 
     func purge(_ filter: JobFilter) async throws -> Int {
-        let purge = Purge(
-            states: filter.states.map { $0.sorted { $0.rawValue < $1.rawValue } }, ids: filter.ids,
-            search: filter.search, createdBefore: filter.createdBefore.map(Timestamp.text))
-        return try await count("purged", "/v1/jobs/purge", purge)
+        try await count("purged", "/v1/jobs/purge", Selection(filter))
+    }
+
+    func retry(_ filter: JobFilter) async throws -> Int {
+        try await count("retried", "/v1/jobs/retry", Selection(filter))
+    }
+
+    func cancel(_ filter: JobFilter) async throws -> Int {
+        try await count("cancelled", "/v1/jobs/cancel", Selection(filter))
+    }
+
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int {
+        try await count("changed", "/v1/jobs/priority", Selection(filter, priority: priority))
+    }
+
+    private struct Pause: Encodable {
+        var all: Bool?
+        var lane: JobPriority?
+        var host: String?
+        var reason: String?
+
+        init(_ target: PauseTarget, reason: String? = nil) {
+            switch target {
+            case .all: all = true
+            case .lane(let lane): self.lane = lane
+            case .host(let host): self.host = host
+            }
+            self.reason = reason
+        }
+    }
+
+    func pauses() async throws -> [JobPause] {
+        let response: PausesResponse = try await request(.get, "/v1/pauses")
+        return response.pauses
+    }
+
+    func pause(_ target: PauseTarget, reason: String?) async throws -> JobPause {
+        try await request(
+            .post, "/v1/jobs/pause", body: [UInt8](try JSONEncoder().encode(Pause(target, reason: reason))))
+    }
+
+    func resume(_ target: PauseTarget) async throws -> Bool {
+        let answer: [String: Bool] = try await request(
+            .post, "/v1/jobs/resume", body: [UInt8](try JSONEncoder().encode(Pause(target))))
+        return answer["resumed"] ?? false
     }
 
     private struct Overview: Decodable {

@@ -6,18 +6,18 @@ import AttachPrepService
 import FoundationEssentials
 import RichPush
 
-/// `attachprep jobs list|show|workers|retry|snooze|run|cancel|purge`
+/// `attachprep jobs list|show|workers|retry|snooze|run|cancel|purge|priority|pause|resume|pauses`
 struct JobsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
-        abstract: "List, show, retry, reschedule, cancel and purge jobs, and list workers.",
+        abstract: "List, show, retry, reschedule, cancel, purge and pause jobs, and list workers.",
         discussion: """
             Uses a running service with --url, else the data folder, even while a service uses it. Jobs of status dead \
             have failed until their retries were used up.
             """,
         subcommands: [
             List.self, Show.self, Workers.self, Retry.self, Snooze.self, Run.self, Cancel.self, Purge.self,
-            Migrate.self,
+            Priority.self, Pause.self, Resume.self, Pauses.self, Migrate.self,
         ])
 
     struct List: AsyncParsableCommand {
@@ -84,26 +84,6 @@ struct JobsCommand: ParsableCommand {
         }
     }
 
-    struct Retry: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "retry", abstract: "Queue failed, dead or cancelled jobs again.")
-
-        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID] = []
-        @Flag(help: "Retry all dead jobs.") var allDead = false
-        @OptionGroup var client: JobsClientOptionGroup
-
-        func validate() throws {
-            guard allDead != !ids.isEmpty else { throw ValidationError("Give either IDs or --all-dead.") }
-        }
-
-        func run() async throws {
-            try await client.each(ids, orAll: allDead ? .dead : nil) { client, id, format in
-                let job = try await client.retry(id)
-                return format == .json ? try JSONEncoder.singleLine.text(job) : "\(id) queued"
-            }
-        }
-    }
-
     struct Snooze: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "snooze", abstract: "Let queued jobs start later.")
@@ -147,26 +127,6 @@ struct JobsCommand: ParsableCommand {
         }
     }
 
-    struct Cancel: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "cancel", abstract: "Cancel jobs; running ones stop when their worker next checks.")
-
-        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID] = []
-        @Flag(help: "Cancel all queued jobs.") var allQueued = false
-        @OptionGroup var client: JobsClientOptionGroup
-
-        func validate() throws {
-            guard allQueued != !ids.isEmpty else { throw ValidationError("Give either IDs or --all-queued.") }
-        }
-
-        func run() async throws {
-            try await client.each(ids, orAll: allQueued ? .queued : nil) { client, id, format in
-                let job = try await client.cancel(id)
-                return format == .json ? try JSONEncoder.singleLine.text(job) : "\(id) \(job.state.rawValue)"
-            }
-        }
-    }
-
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "purge", abstract: "Delete finished jobs with their logs and files.")
@@ -176,8 +136,8 @@ struct JobsCommand: ParsableCommand {
         @OptionGroup var client: JobsClientOptionGroup
 
         func validate() throws {
-            guard !ids.isEmpty || !choice.status.isEmpty else {
-                throw ValidationError("Give IDs, or --status dead, failed, succeeded or cancelled.")
+            guard !ids.isEmpty || choice.isGiven else {
+                throw ValidationError("Give IDs, or a filter such as --status dead or --batch ID.")
             }
         }
 
@@ -203,14 +163,46 @@ struct JobFilterOptionGroup: ParsableArguments {
     @Option(help: ArgumentHelp("Only jobs with this text in their ID, source or error code.", valueName: "text"))
     var search: String?
 
+    @Option(help: ArgumentHelp("Only jobs whose request has exactly this id.", valueName: "id"))
+    var callerID: String?
+
+    @Option(help: ArgumentHelp("Only jobs of this batch.", valueName: "id")) var batch: String?
+
+    @Option(help: ArgumentHelp("Only jobs that were submitted with this Idempotency-Key.", valueName: "key"))
+    var idempotencyKey: String?
+
+    @Option(help: ArgumentHelp("Only jobs with this tag; repeatable, all must match.", valueName: "tag"))
+    var tag: [String] = []
+
+    @Option(help: ArgumentHelp("Only jobs whose source has this host name.", valueName: "name")) var host: String?
+
+    @Option(help: ArgumentHelp("Only failed and dead jobs with this error code; repeatable.", valueName: "code"))
+    var error: [ErrorCode] = []
+
     @Option(help: ArgumentHelp("Only jobs created longer ago, such as 12h or 7d.", valueName: "time"))
     var olderThan: DurationArgument?
 
-    func filter() -> JobFilter {
-        JobFilter(
-            states: status.isEmpty ? nil : Set(status), search: search,
-            createdBefore: olderThan.map { Date.now.addingTimeInterval(-$0.seconds) })
+    func validate() throws {
+        do {
+            _ = try host.map(PauseTarget.hostName)
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
     }
+
+    func filter() -> JobFilter {
+        var filter = JobFilter(
+            states: status.isEmpty ? nil : Set(status), search: search,
+            createdBefore: olderThan.map { Date.now.addingTimeInterval(-$0.seconds) },
+            errors: error.isEmpty ? nil : Set(error))
+        (filter.callerID, filter.batch, filter.idempotencyKey) = (callerID, batch, idempotencyKey)
+        filter.tags = tag
+        filter.host = host.flatMap { try? PauseTarget.hostName($0) }
+        return filter
+    }
+
+    /// Whether it restricts the selection.
+    var isGiven: Bool { filter() != JobFilter() }
 }
 
 /// Filters of `jobs list` alone.
@@ -313,6 +305,11 @@ struct JobRow {
         if let finishedAt = job.finishedAt { lines.append(("finished", Timestamp.text(finishedAt))) }
         if let worker = job.worker { lines.append(("worker", worker)) }
         if let start = job.request.jobOptions.notBefore { lines.append(("not before", Timestamp.text(start))) }
+        if let batch = job.origin.batch { lines.append(("batch", batch)) }
+        if let key = job.origin.idempotencyKey { lines.append(("key", key)) }
+        if !job.request.jobOptions.tags.isEmpty {
+            lines.append(("tags", job.request.jobOptions.tags.joined(separator: ", ")))
+        }
         if let callback = job.request.jobOptions.callbackURL { lines.append(("callback", callback)) }
         if let result = job.result {
             lines.append(("outcome", result.outcome.rawValue))

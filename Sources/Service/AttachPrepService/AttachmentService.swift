@@ -14,8 +14,8 @@ public struct AttachmentService: Service, HTTPFrontend {
     public let boundPort = BoundPort()
 
     private let feed: JobFeed
-    /// Forwards `feed` to HTTP listeners only: it finishes when the service stops, while the worker still needs `feed`.
-    private let relay = JobFeed()
+    /// The changes of `feed` for HTTP listeners, which ends when the service stops, while the worker still needs `feed`.
+    private let eventLog = EventLog()
     private let tokens: AccessTokens
     private let settings: ServiceSettings
     private let logger: Logger
@@ -61,11 +61,12 @@ public struct AttachmentService: Service, HTTPFrontend {
             work: AnonymousWork(perSecond: settings.anonymousWorkPerSecondMax))
         let counts = CachedValue(for: .seconds(Limits.eventCountsSeconds / 2)) { try await store.counts() }
         let events = EventRoutes(
-            feed: relay, counts: counts, heartbeatSeconds: Limits.eventHeartbeatSeconds)
+            log: eventLog, counts: counts, heartbeatSeconds: Limits.eventHeartbeatSeconds)
         let overview = OverviewRoutes(store: store, serviceStatus: serviceStatus) { await health.report() }
         endpoints =
             submission.endpoints + payloads.endpoints
             + JobRoutes(store: store, waiters: waiters, baseURL: settings.baseURL).endpoints
+            + PauseRoutes(store: store).endpoints + ActionRoutes(store: store).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
             + overview.endpoints
             + receipts.endpoints + CampaignRoutes(receiptService: receiptService).endpoints
@@ -83,9 +84,9 @@ public struct AttachmentService: Service, HTTPFrontend {
             metrics: metrics, tracer: tracer)
         defer { boundPort.end() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [waiters, relay] in
+            group.addTask { [waiters, eventLog] in
                 for await change in changes {
-                    relay.publish([change])
+                    eventLog.record(change)
                     waiters.jobChanged(change)
                 }
             }
@@ -95,7 +96,7 @@ public struct AttachmentService: Service, HTTPFrontend {
                 stopping: {
                     health.markNotReady()
                     waiters.finish()
-                    relay.finish()
+                    eventLog.finish()
                 }, drained: drained)
         }
     }

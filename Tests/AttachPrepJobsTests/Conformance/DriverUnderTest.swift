@@ -10,7 +10,7 @@ struct DriverUnderTest: Sendable {
     /// The limit that every driver under test is opened with.
     static let queuedJobsMax = 40
 
-    var jobs: any JobQueue & JobCatalog & WebhookOutbox
+    var jobs: any JobQueue & JobCatalog & PauseStore & ActionLog & WebhookOutbox
     var clock: TestClock
     var feed: JobFeed
     /// Opens the same queue like the next process of this machine, after this one was killed.

@@ -80,6 +80,18 @@ enum JobCatalogConformance {
             #expect(try await ids(driver, JobFilter(search: "cat%jpg")).isEmpty)
             #expect(try await ids(driver, JobFilter(search: "mine\\")).isEmpty)
         },
+        Behavior("A search finds neither headers nor secrets of URLs, and lists show none") { driver in
+            var secret = JobSubmission.sample(
+                "https://me:pass@cdn.example/a.jpg?token=hidden", headers: ["Authorization": "Bearer hidden"])
+            secret.request.jobOptions.callbackURL = "https://hooks.example/?key=hidden"
+            let id = try await driver.enqueue(secret)[0]
+            for text in ["hidden", "pass@", "Bearer"] {
+                #expect(try await ids(driver, JobFilter(search: text)).isEmpty, "\(text)")
+            }
+            let listed = try await driver.jobs.list(JobFilter(ids: [id]), after: nil, limit: 1).jobs
+            let text = String(decoding: try JSONEncoder().encode(listed), as: UTF8.self)
+            #expect(!text.contains("hidden") && !text.contains("pass") && text.contains("REDACTED"), "\(text)")
+        },
         Behavior("Listed and found jobs have the caller's id") { driver in
             let named = try await driver.enqueue(.sample(id: "push-4711"))[0]
             for filter in [JobFilter(), JobFilter(search: "push-47")] {
@@ -104,6 +116,46 @@ enum JobCatalogConformance {
             #expect(try await ids(driver, JobFilter(states: [.dead], search: "/dog")).isEmpty)
             #expect(try await ids(driver, JobFilter(search: "cat", ids: [dead[1], .make()])) == [dead[1]])
             #expect(try await ids(driver, JobFilter(search: "cat0", errors: [.downloadTimeout])) == [dead[0]])
+        },
+        Behavior("Jobs are found by exactly their caller's id, batch, idempotency key, tags and host") { driver in
+            var chosen = JobSubmission.sample(host: "cdn.example", id: "push-47")
+            chosen.origin = JobOrigin(batch: "batch-1", idempotencyKey: "key-1")
+            chosen.origin.caller = "me"
+            chosen.request.jobOptions.tags = ["campaign=spring", "eu"]
+            var other = JobSubmission.sample(host: "xcdn.example", id: "push-471")
+            other.origin = JobOrigin(batch: "batch-11", idempotencyKey: "key-11")
+            other.request.jobOptions.tags = ["campaign=spring", "us"]
+            let id = try await driver.enqueue(chosen)[0]
+            let otherID = try await driver.enqueue(other)[0]
+            let filters: [(inout JobFilter) -> Void] = [
+                { $0.callerID = "push-47" }, { $0.batch = "batch-1" }, { $0.idempotencyKey = "key-1" },
+                { $0.tags = ["eu"] }, { $0.tags = ["eu", "campaign=spring"] }, { $0.host = "cdn.example" },
+            ]
+            func expectFound() async throws {
+                for change in filters {
+                    var filter = JobFilter()
+                    change(&filter)
+                    #expect(try await ids(driver, filter) == [id], "\(filter)")
+                    #expect(try await driver.jobs.count(filter) == 1)
+                }
+            }
+            try await expectFound()
+            var both = JobFilter()
+            both.tags = ["campaign=spring"]
+            #expect(try await ids(driver, both) == [id, otherID])
+            both.host = "%cdn.example"
+            #expect(try await ids(driver, both).isEmpty)
+            for claimed in try await driver.claim(5) {
+                _ = try await driver.jobs.finish(claimed.lease, .failed(.rejected(.mediaCorrupt)), notice: nil)
+            }
+            try await expectFound()
+            let job = try await driver.jobs.retry(id)
+            #expect(job.origin == chosen.origin && job.request.jobOptions.tags == ["campaign=spring", "eu"])
+            try await expectFound()
+            var purged = JobFilter()
+            purged.tags = ["us"]
+            #expect(try await driver.jobs.purge(purged) == 1)
+            #expect(try await ids(driver, JobFilter()) == [id])
         },
         Behavior("Error codes filter failed and dead jobs") { driver in
             let failed = try await driver.ended(.failed(.rejected(.mediaCorrupt)))
@@ -144,6 +196,34 @@ enum JobCatalogConformance {
     ]
 
     static let removal: [Behavior] = [
+        Behavior("Many jobs are cancelled by a filter, running ones when their worker next checks") { driver in
+            var batch = JobSubmission.sample()
+            batch.origin.batch = "one"
+            var second = JobSubmission.sample()
+            second.origin.batch = "one"
+            let ids = try await driver.enqueue(batch, second, .sample())
+            let running = try await driver.claimOne()
+            var filter = JobFilter()
+            filter.batch = "one"
+            #expect(running.job.id == ids[0])
+            #expect(try await driver.jobs.cancel(filter) == 2)
+            #expect(try await driver.job(ids[1]).state == .cancelled)
+            #expect(try await driver.jobs.extend([running.lease], by: .seconds(15)) == [ids[0]: .cancelled])
+            #expect(try await driver.job(ids[2]).state == .queued)
+            #expect(try await driver.jobs.counts().byState[.cancelled] == 1)
+        },
+        Behavior("Queued jobs are moved into another lane by a filter, also parked ones") { driver in
+            let ids = try await driver.enqueue(
+                .sample(host: "slow.example", priority: .bulk), .sample(host: "slow.example", priority: .bulk))
+            let first = try await driver.claim(5, hostLimit: 1)
+            #expect(first.map(\.job.id) == [ids[0]])
+            driver.clock.advance(60)
+            #expect(try await driver.jobs.change(JobFilter(states: [.queued]), to: .high) == 1)
+            #expect(try await driver.jobs.change(JobFilter(states: [.queued]), to: .high) == 0)
+            #expect(try await driver.job(ids[1]).request.jobOptions.priority == .high)
+            #expect(try await driver.job(ids[0]).request.jobOptions.priority == .bulk)
+            #expect(try await driver.claim(5, hostLimit: 2).map(\.job.id) == [ids[1]])
+        },
         Behavior("A purge removes finished jobs only") { driver in
             let dead = try await driver.ended(.dead(.rejected(.downloadTimeout)))
             _ = try await driver.ended(.succeeded(.sample(), .make()))
@@ -153,7 +233,7 @@ enum JobCatalogConformance {
             #expect(try await driver.jobs.purge(JobFilter()) == 1)
             #expect(try await ids(driver, JobFilter()) == [queued])
             #expect(try await driver.jobs.counts().byState[.dead] == 0)
-        }
+        },
     ]
 
     static let lines: [Behavior] = [
@@ -207,9 +287,13 @@ extension JobCatalogConformance {
             let pace = try await driver.jobs.pace(until: start + 3600)
             #expect(pace.minutes[0].succeeded == 1 && pace.minutes[0].failed == 1)
             #expect(pace.minutes[1].succeeded == 1 && pace.minutes[1].failed == 1)
-            #expect(pace.minutes[2...].allSatisfy { $0 == JobPace.Minute() })
+            #expect(pace.minutes[2...].allSatisfy { $0 == JobPace.Interval() })
             // The end of an hour belongs to the next one.
             #expect(try await driver.jobs.pace(until: start) == JobPace(until: start))
+            let history = try await driver.jobs.history(until: start + 3600)
+            let succeeded = pace.minutes.map(\.succeeded).reduce(0, +)
+            #expect(history.count == JobPace.hoursCount && history.last?.succeeded == succeeded)
+            #expect(history.last?.latencies == pace.latencies && history.first == JobPace.Interval())
             let later = try await driver.jobs.pace(until: start + 3600.001)
             #expect(later.minutes[0].succeeded == 0 && later.minutes[0].failed == 1)
         },

@@ -118,6 +118,39 @@ enum OutboxConformance {
             #expect(try await driver.jobs.replayWebhooks(WebhookFilter(states: [.delivered])) == 1)
             #expect(try await claim(driver).map(\.notice.url) == [url])
         },
+        Behavior("Webhooks are found by a part of their URL, their job or its caller's id, which they show") { driver in
+            let named = try await driver.enqueue(.sample(id: "push-4711"))[0]
+            let claimed = try await driver.claimOne()
+            let notice = WebhookNotice(url: "https://hooks.example/a", event: .attachmentPrepared, body: "{}")
+            _ = try await driver.jobs.finish(claimed.lease, .succeeded(.sample(), .make()), notice: notice)
+            for search in ["hooks.EXAMPLE/a", "4711", String(named.text.suffix(12))] {
+                let found = try await driver.jobs.webhooks(WebhookFilter(search: search), after: nil, limit: 9).webhooks
+                #expect(found.map(\.job) == [named] && found.map(\.callerID) == ["push-4711"], "\(search)")
+            }
+            #expect(try await driver.jobs.webhooks(WebhookFilter(search: "%"), after: nil, limit: 9).webhooks.isEmpty)
+        },
+        Behavior("A batch sends one webhook, when the last of its jobs has ended") { driver in
+            let batch = JobID.make()
+            var (first, second) = (JobSubmission.sample(), JobSubmission.sample())
+            (first.origin.batch, second.origin.batch) = (batch.text, batch.text)
+            let ids = try await driver.enqueue(first, second)
+            for _ in 0..<2 { try await driver.jobs.notify("https://hooks.example/?key=abc", whenDone: batch) }
+            let running = try await driver.claimOne()
+            _ = try await driver.jobs.finish(running.lease, .failed(.rejected(.mediaCorrupt)), notice: nil)
+            #expect(try await driver.jobs.nextWebhookDue() == nil)
+            #expect(try await driver.jobs.claimWebhooks(5, lease: .seconds(60)).isEmpty)
+            _ = try await driver.jobs.cancel(ids[1])
+            #expect(try await driver.jobs.nextWebhookDue() != nil)
+            let claimed = try await driver.jobs.claimWebhooks(5, lease: .seconds(60))
+            #expect(claimed.map(\.notice.url) == ["https://hooks.example/?key=abc"])
+            #expect(claimed.map(\.notice.event) == [.batchDone] && claimed.map(\.job) == [batch])
+            let body = try #require(claimed.first?.notice.body)
+            #expect(body.contains(#""jobs":2"#) && body.contains(#""cancelled":1"#) && body.contains(#""done":true"#))
+            _ = try await driver.jobs.retry(ids[0])
+            let again = try await driver.claimOne()
+            _ = try await driver.jobs.finish(again.lease, .cancelled, notice: nil)
+            #expect(try await driver.jobs.claimWebhooks(5, lease: .seconds(60)).isEmpty)
+        },
         Behavior("Webhooks are listed in pages, by state and by job") { driver in
             for number in 0..<5 {
                 try await addWebhooks(driver, "https://hooks.example/\(number)")

@@ -155,6 +155,8 @@ final class FakeOutbox: WebhookOutbox {
         webhooks.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
     }
 
+    func notify(_ url: String, whenDone batch: JobID) {}
+
     func nextWebhookDue() async throws -> Date? {
         try change { state in
             state.webhooks.filter { $0.state == .pending && !state.leased.contains($0.id) }.compactMap(\.nextAt).min()

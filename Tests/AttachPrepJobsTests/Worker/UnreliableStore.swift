@@ -8,7 +8,7 @@ import SQLiteDatabase
 import Synchronization
 
 /// A store that a test can have report lost leases, report a number of losses, or fail.
-final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, UploadStore {
+final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ActionLog, ResultStore, WebhookOutbox, UploadStore {
     private struct State {
         var losesLeases = false
         var isFailing = false
@@ -90,11 +90,28 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
 
     func count(_ filter: JobFilter) async throws -> Int { try await available().count(filter) }
     func counts() async throws -> JobCounts { try await available().counts() }
+    func history(until end: Date) async throws -> [JobPace.Interval] { try await available().history(until: end) }
     func pace(until end: Date) async throws -> JobPace { try await available().pace(until: end) }
     func retry(_ filter: JobFilter) async throws -> Int { try await available().retry(filter) }
     func purge(_ filter: JobFilter) async throws -> Int { try await available().purge(filter) }
+    func cancel(_ filter: JobFilter) async throws -> Int { try await available().cancel(filter) }
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int {
+        try await available().change(filter, to: priority)
+    }
     func log(of id: JobID) async throws -> [JobLogLine] { try await available().log(of: id) }
     func append(_ lines: [JobLogLine]) async throws { try await available().append(lines) }
+
+    func record(_ action: OperatorAction) async throws { try await available().record(action) }
+    func actions(before number: Int64?, limit: Int) async throws -> [OperatorAction] {
+        try await available().actions(before: number, limit: limit)
+    }
+    func pauses() async throws -> [JobPause] { try await available().pauses() }
+
+    func pause(_ target: PauseTarget, reason: String?, by caller: String?) async throws -> JobPause {
+        try await available().pause(target, reason: reason, by: caller)
+    }
+
+    func resume(_ target: PauseTarget) async throws -> Bool { try await available().resume(target) }
 
     func result(for key: WorkKey) async throws -> StoredResult? { try await available().result(for: key) }
 
@@ -133,6 +150,9 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
 
     func replayWebhooks(_ filter: WebhookFilter) async throws -> Int { try await available().replayWebhooks(filter) }
     func webhookCounts() async throws -> [WebhookState: Int] { try await available().webhookCounts() }
+    func notify(_ url: String, whenDone batch: JobID) async throws {
+        try await available().notify(url, whenDone: batch)
+    }
     func nextWebhookDue() async throws -> Date? { try await available().nextWebhookDue() }
 
     func beginUpload(bytes: Int, by caller: String?) async throws -> UploadInProgress {

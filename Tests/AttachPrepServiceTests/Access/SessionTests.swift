@@ -24,10 +24,12 @@ struct SessionTests {
     @Test func `A session is created with a token and authenticates a browser`() async throws {
         let service = try await LiveService()
         let before = try await service.anonymous.get("/v1/session")
-        #expect(before.text == #"{"authorized":false,"required":true}"#)
+        #expect(before.text == #"{"authorized":false,"caller":null,"required":true,"roles":[]}"#)
         let cookie = try await begin(service).cookie
         let browser = browser(service, cookie)
-        #expect(try await browser.get("/v1/session").text == #"{"authorized":true,"required":true}"#)
+        let after = try await browser.get("/v1/session").object
+        #expect(after["authorized"] as? Bool == true && after["required"] as? Bool == true)
+        #expect(after["roles"] as? [String] == ["submit", "read", "operate"] && after["caller"] is String)
         #expect(try await browser.get("/v1/jobs").status == 200)
         #expect(try await browser.send("HEAD", "/v1/events").status == 200)
         let others = TestHTTPClient(port: service.port, headers: [("Cookie", "a=b; \(cookie); c=d")], service: service)
@@ -196,7 +198,8 @@ struct SessionTests {
 
     @Test func `A service without tokens requires none and creates no session`() async throws {
         let service = try await LiveService(token: nil)
-        #expect(try await service.anonymous.get("/v1/session").text == #"{"authorized":true,"required":false}"#)
+        let session = try await service.anonymous.get("/v1/session").object
+        #expect(session["authorized"] as? Bool == true && session["required"] as? Bool == false)
         let response = try await service.anonymous.post("/v1/session", json: #"{"token": ""}"#)
         #expect(response.status == 200 && response.field("set-cookie") == nil)
     }

@@ -61,10 +61,35 @@ struct EventRouteTests {
         }
     }
 
-    private func listen(_ service: LiveService) async throws -> RawConnection {
+    @Test func `A listener that reconnects gets exactly the changes that it has missed`() async throws {
+        let service = try await LiveService()
+        let jobs = (0..<4).map { _ in JobID.make() }
+        let first = try await listen(service)
+        _ = await first.receive(until: ": listening")
+        service.feed.publish([.init(job: jobs[0], state: .queued)])
+        let received = await first.receive(until: "queued\"}\n\n")
+        let id = try #require(received.firstMatch(of: /id: ([0-9a-f]+-1)\n/)?.1)
+        service.feed.publish(jobs[1...2].map { .init(job: $0, state: .running) })
+        _ = await first.receive(until: "\(jobs[2])")
+        let second = try await listen(service, after: String(id))
+        service.feed.publish([.init(job: jobs[3], state: .dead)])
+        let rest = await second.receive(until: "dead\"}\n\n")
+        let seen = rest.matches(of: /data: {"id":"([0-9a-f-]+)"/).map { String($0.1) }
+        #expect(seen == jobs.dropFirst().map(\.text) && !rest.contains("event: reset"))
+    }
+
+    @Test(arguments: ["0-1", "x", "ffffffff-99999999999999999999", ""])
+    func `A listener with an id of another process is asked to load everything again`(id: String) async throws {
+        let service = try await LiveService()
+        let listener = try await listen(service, after: id)
+        #expect(await listener.receive(until: "event: reset\ndata: {}\n\n").contains(": listening"))
+    }
+
+    private func listen(_ service: LiveService, after id: String? = nil) async throws -> RawConnection {
         let connection = try RawConnection(port: service.port)
+        let last = id.map { "Last-Event-ID: \($0)\r\n" } ?? ""
         try await connection.send(
-            "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(LiveService.token)\r\n\r\n")
+            "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(LiveService.token)\r\n\(last)\r\n")
         return connection
     }
 }

@@ -19,7 +19,7 @@ struct OverviewRouteTests {
             Set(overview.keys) == [
                 "version", "startedAt", "takesUploads", "jobs", "errors", "due", "oldestDueSeconds", "webhooks",
                 "mediaBytes", "hour", "children", "queue", "publish", "ready", "reasons",
-                "workers",
+                "workers", "pauses",
             ])
         #expect(overview["jobs"] as? [String: Int] == Dictionary(uniqueKeysWithValues: Self.states.map { ($0, 0) }))
         #expect(overview["oldestDueSeconds"] is NSNull && overview["due"] as? Int == 0)

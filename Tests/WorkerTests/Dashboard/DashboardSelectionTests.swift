@@ -45,7 +45,9 @@ import Testing
         let page = try await bench.open("/?view=jobs")
         try await page.click(".select.all input")
         let buttons = "[...document.querySelectorAll('.bulk button')].map((b) => b.textContent + ' ' + b.disabled)"
-        #expect(try await page.evaluate(buttons) == ["Retry true", "Cancel 1 false", "Remove 1 false"])
+        #expect(
+            try await page.evaluate(buttons)
+                == ["Retry true", "Cancel 1 false", "Remove 1 false", "To lane high 1 false"])
         try await page.press(button: "Cancel 1")
         try await page.press(button: "Cancel")
         try await page.shows("1 job cancelled", in: "#toasts")

@@ -10,7 +10,7 @@ import Testing
         let id = try await bench.submit("/never.jpg")
         let page = try await bench.open()
         try await page.shows("1 of 4", in: ".workers")
-        try await page.shows("1 worker with 1 of at most 4 jobs", in: ".workers")
+        try await page.shows("1 worker, 1 job running, up to 4 at a time", in: ".workers")
         let version = try await bench.service.client.get("/v1/overview").json()["version"] as? String
         try await page.shows(try #require(version), in: ".workers")
         try await page.press(button: "1 of 4")

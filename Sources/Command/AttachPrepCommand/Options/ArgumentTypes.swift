@@ -168,7 +168,11 @@ extension WebhookID: ExpressibleByArgument {
 
 extension JobState: ExpressibleByArgument {}
 
+extension JobPriority: ExpressibleByArgument {}
+
 extension MediaKind: ExpressibleByArgument {}
+
+extension ErrorCode: ExpressibleByArgument {}
 
 extension WebhookState: ExpressibleByArgument {}
 

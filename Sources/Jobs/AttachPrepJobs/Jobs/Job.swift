@@ -25,7 +25,7 @@ public struct Job: Sendable, Hashable {
     public var worker: String?
     /// Identifier under which its files are served; not in the JSON.
     public var media: MediaID?
-    /// The submission that it belongs to; not in the JSON.
+    /// The submission that it belongs to; its batch and idempotency key are in the JSON.
     public var origin = JobOrigin()
 
     public init(id: JobID, state: JobState, request: AttachmentRequest, attempts: Int = 0, createdAt: Date) {
@@ -47,7 +47,8 @@ public struct Job: Sendable, Hashable {
 
 extension Job: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt, worker, push
+        case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt, worker, batch
+        case idempotencyKey, push
     }
 
     /// Decodes a response of the service; file URLs are in its manifest.
@@ -63,6 +64,8 @@ extension Job: Codable {
         startedAt = try values.time(forKey: .startedAt)
         finishedAt = try values.time(forKey: .finishedAt)
         worker = try values.decodeIfPresent(String.self, forKey: .worker)
+        origin.batch = try values.decodeIfPresent(String.self, forKey: .batch)
+        origin.idempotencyKey = try values.decodeIfPresent(String.self, forKey: .idempotencyKey)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -77,6 +80,8 @@ extension Job: Codable {
         try values.encode(startedAt.map(Timestamp.text), forKey: .startedAt)
         try values.encode(finishedAt.map(Timestamp.text), forKey: .finishedAt)
         try values.encode(worker, forKey: .worker)
+        try values.encode(origin.batch, forKey: .batch)
+        try values.encode(origin.idempotencyKey, forKey: .idempotencyKey)
         try values.encodeIfPresent(push(with: result), forKey: .push)
     }
 }

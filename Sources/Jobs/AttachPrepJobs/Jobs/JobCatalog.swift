@@ -1,3 +1,4 @@
+public import AttachPrep
 public import AttachPrepModel
 public import FoundationEssentials
 public import RichPush
@@ -18,6 +19,11 @@ public protocol JobCatalog: Sendable {
     /// counted.
     func pace(until end: Date) async throws -> JobPace
 
+    /// Counts how jobs ended in each hour of the week before `end`, as `pace` does.
+    ///
+    /// - Returns: `JobPace.hoursCount` elements, the earliest first.
+    func history(until end: Date) async throws -> [JobPace.Interval]
+
     /// Deletes finished jobs with their log lines, their webhooks, and results that no other job needs.
     ///
     /// - Returns: The number of jobs.
@@ -28,6 +34,16 @@ public protocol JobCatalog: Sendable {
     ///
     /// - Returns: The number of jobs.
     func retry(_ filter: JobFilter) async throws -> Int
+
+    /// Cancels queued and running jobs, as `JobQueue.cancel` does.
+    ///
+    /// - Returns: The number of jobs that end or are going to end.
+    func cancel(_ filter: JobFilter) async throws -> Int
+
+    /// Moves queued jobs into another lane.
+    ///
+    /// - Returns: The number of jobs that were in a different one.
+    func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int
 
     /// Returns the log lines of a job in order; when there are more than the limit, those of the latest attempts.
     func log(of id: JobID) async throws -> [JobLogLine]
@@ -51,6 +67,16 @@ public struct JobFilter: Sendable, Hashable {
     public var worker: String?
     /// Only failed and dead jobs with these error codes.
     public var errors: Set<ErrorCode>?
+    /// Only jobs whose request has exactly this id.
+    public var callerID: String?
+    /// Only jobs of this batch.
+    public var batch: String?
+    /// Only jobs that were submitted with this `Idempotency-Key`.
+    public var idempotencyKey: String?
+    /// Only jobs that have all of these tags.
+    public var tags: [String] = []
+    /// Only jobs whose source has this host name, in lowercase.
+    public var host: String?
 
     public init(
         states: Set<JobState>? = nil, search: String? = nil, ids: [JobID]? = nil, createdBefore: Date? = nil,

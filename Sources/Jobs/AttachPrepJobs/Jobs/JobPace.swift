@@ -4,8 +4,8 @@ internal import SafeArithmetic
 
 /// How many jobs ended in each minute of an hour, and their latencies.
 public struct JobPace: Sendable, Hashable {
-    /// One minute of the hour.
-    public struct Minute: Sendable, Hashable {
+    /// A minute of an hour, or an hour of a week.
+    public struct Interval: Sendable, Hashable {
         public var succeeded = 0
         /// Failed and dead jobs.
         public var failed = 0
@@ -16,13 +16,15 @@ public struct JobPace: Sendable, Hashable {
     }
 
     public static let minutesCount = 60
+    /// Hours of a week, in a history.
+    public static let hoursCount = 7 * 24
 
     /// End of the hour, exclusive.
     public var until: Date
     /// Earliest first; always 60.
-    public var minutes: [Minute]
+    public var minutes: [Interval]
 
-    public init(until: Date, minutes: [Minute] = Array(repeating: Minute(), count: minutesCount)) {
+    public init(until: Date, minutes: [Interval] = Array(repeating: Interval(), count: minutesCount)) {
         precondition(minutes.count == Self.minutesCount, "an hour has sixty minutes")
         self.until = until
         self.minutes = minutes

@@ -25,6 +25,11 @@ public struct JobSubmission: Sendable, Hashable {
     /// The jobs that `hostLimit` counts together: those of a caller with the same host, and its uploads. A caller so
     /// cannot use the limit of another.
     package var hostGroup: String { "\(origin.caller ?? "") \(host ?? "")" }
+
+    /// The host of a group; empty for uploads. Names of callers have no space.
+    package static func host(ofGroup group: String) -> String {
+        String(decoding: group.utf8.drop { $0 != UInt8(ascii: " ") }.dropFirst(), as: UTF8.self)
+    }
 }
 
 /// Validates requests and turns them into submissions.
@@ -63,15 +68,25 @@ public struct SubmissionValidator: Sendable {
         return submission
     }
 
+    /// Validates the URL of the webhook of a batch.
+    ///
+    /// - Throws: `request.invalid`.
+    package func check(batchCallbackURL url: String) throws {
+        try JobOptions.check(callbackURL: url)
+        try requireSecret()
+    }
+
+    private func requireSecret() throws {
+        guard !sendsWebhooks else { return }
+        throw AttachPrepError(
+            .requestInvalid,
+            "This service has no secret to sign webhooks; set ATTACHPREP_WEBHOOK_SECRETS, or omit callbackURL.")
+    }
+
     private func validated(_ request: AttachmentRequest) async throws -> JobSubmission {
         try request.validate()
         try request.targets.check(profiles: targetProfiles)
-        if request.jobOptions.callbackURL != nil, !sendsWebhooks {
-            throw AttachPrepError(
-                .requestInvalid,
-                "This service has no secret to sign webhooks; set ATTACHPREP_WEBHOOK_SECRETS, or omit callbackURL."
-            )
-        }
+        if request.jobOptions.callbackURL != nil { try requireSecret() }
         if request.source.hasPrefix(Upload.scheme) { return try await uploaded(request) }
         let address = try WebAddress(request.source, httpsOnly: httpsOnly)
         return JobSubmission(request: request, key: try WorkKey(request, file: nil), host: address.host.lowercased())

@@ -4,7 +4,7 @@ import SafeArithmetic
 import Synchronization
 
 /// All stores that a worker and a service need.
-public typealias JobStore = JobQueue & JobCatalog & ResultStore & WebhookOutbox & UploadStore
+public typealias JobStore = JobQueue & JobCatalog & PauseStore & ActionLog & ResultStore & WebhookOutbox & UploadStore
 
 /// Maintenance of a store, for the process that opened it.
 public protocol StoreMaintenance: Sendable {

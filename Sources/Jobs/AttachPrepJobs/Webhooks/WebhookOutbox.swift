@@ -30,6 +30,11 @@ public protocol WebhookOutbox: Sendable {
 
     func webhookCounts() async throws -> [WebhookState: Int]
 
+    /// Sends one webhook when all jobs of a batch have ended; a second call for the same batch changes nothing.
+    ///
+    /// - Parameter url: with its secrets.
+    func notify(_ url: String, whenDone batch: JobID) async throws
+
     /// Returns when the next pending webhook is due; nil when there is none.
     func nextWebhookDue() async throws -> Date?
 }
@@ -45,6 +50,8 @@ public enum WebhookState: String, JSONChoice, Sendable, Hashable {
 public struct Webhook: Sendable, Hashable {
     public var id: WebhookID
     public var job: JobID
+    /// The id of the job's request; nil without one, and in claimed webhooks.
+    public var callerID: String?
     public var notice: WebhookNotice
     public var state: WebhookState
     /// Number of attempts so far.
@@ -105,11 +112,16 @@ public struct WebhookFilter: Sendable, Hashable {
     public var states: Set<WebhookState>?
     public var ids: [WebhookID]?
     public var job: JobID?
+    /// Substring of the URL, of the ids of webhook, job and request, or of the last error; case-insensitive.
+    public var search: String?
 
-    public init(states: Set<WebhookState>? = nil, ids: [WebhookID]? = nil, job: JobID? = nil) {
+    public init(
+        states: Set<WebhookState>? = nil, ids: [WebhookID]? = nil, job: JobID? = nil, search: String? = nil
+    ) {
         self.states = states
         self.ids = ids
         self.job = job
+        self.search = search
     }
 }
 
@@ -137,6 +149,8 @@ public struct WebhookNotice: Sendable, Hashable {
         case attachmentRejected = "attachment.rejected"
         case jobDead = "job.dead"
         case jobCancelled = "job.cancelled"
+        /// All jobs of a batch have ended; `Webhook.job` is the batch then.
+        case batchDone = "batch.done"
     }
 
     /// Destination URL, including its secrets.

@@ -12,7 +12,7 @@ struct ClaimCandidate: Sendable, Hashable {
 
 /// Why claims skip a due job for now: the value of `job.parked`.
 enum ParkingReason: Int64, Sendable, Hashable, CaseIterable {
-    /// Its host has as many running jobs as are allowed.
+    /// Its host is paused, or has as many running jobs as are allowed.
     case host = 1
     /// A job with its work key runs, whose result it can use.
     case key = 2
@@ -33,6 +33,8 @@ enum ParkingReason: Int64, Sendable, Hashable, CaseIterable {
 struct ClaimChoice: Sendable, Hashable {
     let hostLimit: Int
     let ownerLimit: Int
+    /// Host groups of which no job may run.
+    private let pausedHosts: Set<String>
     /// Numbers of running jobs, among them the chosen ones.
     private var hosts: [String: Int]
     private var owners: [String: Int]
@@ -41,10 +43,10 @@ struct ClaimChoice: Sendable, Hashable {
     private(set) var parked: [ParkingReason: [String]] = [:]
 
     init(
-        hostLimit: Int, ownerLimit: Int, runningHosts hosts: [String: Int] = [:],
-        runningOwners owners: [String: Int] = [:],
-        runningKeys keys: Set<String> = []
+        hostLimit: Int, ownerLimit: Int, pausedHosts: Set<String> = [], runningHosts hosts: [String: Int] = [:],
+        runningOwners owners: [String: Int] = [:], runningKeys keys: Set<String> = []
     ) {
+        self.pausedHosts = pausedHosts
         self.hostLimit = hostLimit
         self.ownerLimit = ownerLimit
         self.hosts = hosts
@@ -81,6 +83,7 @@ struct ClaimChoice: Sendable, Hashable {
     }
 
     private func obstacle(for candidate: ClaimCandidate) -> ParkingReason? {
+        if pausedHosts.contains(candidate.host) { return .host }
         if keys.contains(candidate.key) { return .key }
         if owners[candidate.owner, default: 0] >= ownerLimit { return .owner }
         return hosts[candidate.host, default: 0] >= hostLimit ? .host : nil

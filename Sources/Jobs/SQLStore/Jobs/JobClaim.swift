@@ -152,9 +152,11 @@ struct JobClaim {
 
     /// - Returns: The claimed jobs, and whether more due jobs were left unexamined.
     mutating func run(_ count: Int, turn: () -> [JobPriority]) throws -> (rows: [ClaimedRow], mayBeMore: Bool) {
+        let paused = transaction.pausedJobs
+        if paused.holdsAll { return ([], false) }
         if state.mayHaveParked { try unpark() }
         var rows: [ClaimedRow] = []
-        var open = Set(JobPriority.allCases)
+        var open = Set(JobPriority.allCases).subtracting(paused.lanes)
         var windows = 0
         while rows.count < count, !open.isEmpty, windows < Self.windowsMax {
             windows += 1
@@ -204,6 +206,7 @@ struct JobClaim {
     private mutating func choice(among candidates: some Sequence<ClaimCandidate>) throws -> ClaimChoice {
         let candidates = Array(candidates)
         guard !candidates.isEmpty else { return ClaimChoice(hostLimit: terms.hostLimit, ownerLimit: terms.ownerLimit) }
+        let pausedHosts = Set(candidates.map(\.host).filter(transaction.pausedJobs.holdHost))
         let reasons: [(ParkingReason, Set<String>)] = [
             (.host, Set(candidates.map(\.host))), (.key, Set(candidates.map(\.key))),
             // Without a limit there is nothing to count.
@@ -221,8 +224,8 @@ struct JobClaim {
             Dictionary(results[index].rows.map { ($0[0], $0[1]) }, uniquingKeysWith: { $0.adding(clamping: $1) })
         }
         return ClaimChoice(
-            hostLimit: terms.hostLimit, ownerLimit: terms.ownerLimit, runningHosts: counts(0),
-            runningOwners: counts(2), runningKeys: Set(counts(1).keys))
+            hostLimit: terms.hostLimit, ownerLimit: terms.ownerLimit, pausedHosts: pausedHosts,
+            runningHosts: counts(0), runningOwners: counts(2), runningKeys: Set(counts(1).keys))
     }
 
     private static func runningCount(
@@ -294,7 +297,7 @@ struct JobClaim {
             ])[0].rows
             let running = Dictionary(
                 counts.map { ($0[0] as String, $0[1] as Int) }, uniquingKeysWith: { $0.adding(clamping: $1) })
-            for value in values.sorted() {
+            for value in values.sorted() where reason != .host || !transaction.pausedJobs.holdHost(of: value) {
                 let free = limit(of: reason).subtracting(clamping: running[value] ?? 0)
                 if free > 0 { unpark(value, reason, count: free) }
             }

@@ -25,7 +25,7 @@ extension SQLJobStore: JobQueue {
                 transaction.confirm()
                 return (try idempotency.jobs(transaction) ?? [], now)
             }
-            for one in new { transaction.later(one.insertion(at: now)) }
+            for one in new { one.insert(transaction, at: now) }
             transaction.moved(new.count, from: nil, to: .queued)
             transaction.changes += new.map { JobFeed.Change(job: $0.id, state: .queued) }
             return (nil, now)
@@ -100,7 +100,14 @@ struct NewJob: Sendable {
         return job
     }
 
-    func insertion(at now: Int64) -> SQLStatement {
+    func insert(_ transaction: StoreTransaction, at now: Int64) {
+        transaction.later(insertion(at: now))
+        for tag in submission.request.jobOptions.tags {
+            transaction.later("INSERT INTO job_tag (tag, job) VALUES ($1, $2)", [.text(tag), .text(id.text)])
+        }
+    }
+
+    private func insertion(at now: Int64) -> SQLStatement {
         let options = submission.request.jobOptions
         let notBefore = options.notBefore.map(\.milliseconds)
         let waits = notBefore.map { $0 > now } ?? false
@@ -108,8 +115,8 @@ struct NewJob: Sendable {
         return SQLStatement(
             """
             INSERT INTO job (id, state, lane, caller_id, source, owner, host, key, upload, created_at, due_at, place,
-                not_before, wait, calls_back, request, secret, origin, not_after)
-            VALUES ($1, 'queued', $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17)
+                not_before, wait, calls_back, request, secret, origin, not_after, batch, idempotency_key)
+            VALUES ($1, 'queued', $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
             """,
             [
                 .text(id.text), .integer(Int64(options.priority.lane)), SQLValue(shown.id), .text(shown.source),
@@ -118,6 +125,7 @@ struct NewJob: Sendable {
                 SQLValue(notBefore), .integer(Int64((waits ? JobWait.notBefore : .none).rawValue)),
                 options.callbackURL == nil ? 0 : 1, .text(request), SQLValue(secret), SQLValue(origin),
                 SQLValue(options.notAfter.map(\.milliseconds)),
+                SQLValue(submission.origin.batch), SQLValue(submission.origin.idempotencyKey),
             ])
     }
 }

@@ -121,7 +121,8 @@ struct JobEnd: Sendable {
                 INSERT INTO finished_job (\(StoreSchema.sharedColumns), finished_at, media, kind, result)
                 SELECT id, '\(state.rawValue)', lane, caller_id, source, \(code), owner, host, key, upload, attempts,
                     losses, created_at, started_at, not_before, not_after, token, worker, calls_back, request,
-                    \(secret), \(errors), origin, $4, CAST($7 AS text), CAST($8 AS text), CAST($9 AS text)
+                    \(secret), \(errors), origin, batch, idempotency_key, $4, CAST($7 AS text), CAST($8 AS text),
+                    CAST($9 AS text)
                 FROM job WHERE \(condition) \(transaction.dialect.forUpdate)
                 """,
                 found + [

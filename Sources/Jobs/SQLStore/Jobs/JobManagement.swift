@@ -109,9 +109,9 @@ enum FinishedJobs {
             SQLStatement(
                 """
                 INSERT INTO job (id, state, lane, caller_id, source, owner, host, key, upload, created_at, not_before,
-                    not_after, calls_back, request, secret, origin, due_at, place)
+                    not_after, calls_back, request, secret, origin, batch, idempotency_key, due_at, place)
                 SELECT id, 'queued', lane, caller_id, source, owner, host, key, upload, created_at, not_before,
-                    not_after, calls_back, request, secret, origin, $2, $2
+                    not_after, calls_back, request, secret, origin, batch, idempotency_key, $2, $2
                 FROM finished_job WHERE \(isAmong)
                 """, [.texts(ids), .integer(transaction.moment.wall)]),
             SQLStatement("DELETE FROM finished_job WHERE \(isAmong)", [.texts(ids)]),
@@ -120,9 +120,9 @@ enum FinishedJobs {
         transaction.changes += ids.compactMap { JobID($0) }.map { JobFeed.Change(job: $0, state: .queued) }
     }
 
-    /// Deletes jobs with their log lines and webhooks.
+    /// Deletes jobs with their log lines, tags and webhooks.
     static func delete(_ ids: [String], from state: JobState, _ transaction: StoreTransaction) {
-        for (table, column) in [("job_line", "job"), ("webhook", "job"), ("finished_job", "id")] {
+        for (table, column) in [("job_line", "job"), ("job_tag", "job"), ("webhook", "job"), ("finished_job", "id")] {
             transaction.later("DELETE FROM \(table) WHERE \(transaction.dialect.isAmong(column, 1))", [.texts(ids)])
         }
         transaction.moved(ids.count, from: state, to: nil)

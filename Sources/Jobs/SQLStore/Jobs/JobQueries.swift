@@ -84,7 +84,14 @@ extension SQLJobStore: JobCatalog {
     }
 
     public func pace(until end: Date) async throws -> JobPace {
-        try await read { try PaceQuery.pace($0, until: end) }
+        try await read { connection in
+            let minutes = try PaceQuery.intervals(JobPace.minutesCount, of: 60_000, until: end, connection)
+            return JobPace(until: end, minutes: minutes)
+        }
+    }
+
+    public func history(until end: Date) async throws -> [JobPace.Interval] {
+        try await read { try PaceQuery.intervals(JobPace.hoursCount, of: 3_600_000, until: end, $0) }
     }
 }
 
@@ -109,27 +116,28 @@ private struct DueJobs {
     }
 }
 
-/// Queries how jobs ended in an hour.
+/// Queries how jobs ended in intervals of the same length.
 private enum PaceQuery {
-    private static let minute: Int64 = 60_000
-
-    static func pace(_ connection: any SQLConnection, until end: Date) throws -> JobPace {
-        var pace = JobPace(until: end)
-        let start = end.milliseconds.subtracting(clamping: Int64(JobPace.minutesCount) * minute)
+    /// - Parameter length: of an interval, in milliseconds.
+    static func intervals(
+        _ count: Int, of length: Int64, until end: Date, _ connection: any SQLConnection
+    ) throws -> [JobPace.Interval] {
+        var intervals = Array(repeating: JobPace.Interval(), count: count)
+        let start = end.milliseconds.subtracting(clamping: Int64(count) * length)
         let sql = sql(connection.dialect)
         for state in [JobState.succeeded, .failed, .dead] {
-            // One query per minute sorts a sixtieth of the rows for GROUP BY, which takes two thirds of the time of one
+            // One query per interval sorts a part of the rows for GROUP BY, which takes two thirds of the time of one
             // query.
-            let statements = pace.minutes.indices.map { index in
-                let from = start.adding(clamping: Int64(index) * minute)
+            let statements = intervals.indices.map { index in
+                let from = start.adding(clamping: Int64(index) * length)
                 return SQLStatement(
-                    sql, [.text(state.rawValue), .integer(from), .integer(from.adding(clamping: minute))])
+                    sql, [.text(state.rawValue), .integer(from), .integer(from.adding(clamping: length))])
             }
             for (index, result) in try connection.run(statements).enumerated() {
-                for row in result.rows { pace.minutes[index].record(row[1], endedAs: state, inBucket: row[0]) }
+                for row in result.rows { intervals[index].record(row[1], endedAs: state, inBucket: row[0]) }
             }
         }
-        return pace
+        return intervals
     }
 
     /// The offset keeps SQLite from flattening the subquery, so that it computes each duration once, not for each
@@ -153,7 +161,7 @@ private enum PaceQuery {
     }
 }
 
-extension JobPace.Minute {
+extension JobPace.Interval {
     fileprivate mutating func record(_ count: Int, endedAs state: JobState, inBucket bucket: Int) {
         if state == .succeeded {
             succeeded = succeeded.adding(clamping: count)

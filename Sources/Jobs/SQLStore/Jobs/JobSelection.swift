@@ -40,9 +40,22 @@ struct JobSelection: Sendable {
             condition.add(state.isFinished ? "kind = \(condition.parameter(.text(kind.rawValue)))" : "1 = 0")
         }
         if let worker = filter.worker { condition.add("worker = \(condition.parameter(.text(worker)))") }
+        for (column, value) in [
+            ("caller_id", filter.callerID), ("batch", filter.batch), ("idempotency_key", filter.idempotencyKey),
+        ] {
+            guard let value else { continue }
+            condition.add("\(column) = \(condition.parameter(.text(value)))")
+        }
+        for tag in filter.tags {
+            condition.add("id IN (SELECT job FROM job_tag WHERE tag = \(condition.parameter(.text(tag))))")
+        }
+        if let host = filter.host {
+            // The column begins with the caller (`JobSubmission.hostGroup`); neither part has a space.
+            condition.add("host LIKE \(condition.parameter(.text("% \(Self.escaped(host))"))) ESCAPE '\\'")
+        }
         if let search = filter.search, !search.isEmpty {
             // Both databases fold the case of ASCII letters only.
-            let pattern = condition.parameter(.text("%\(Self.escaped(search))%"))
+            let pattern = condition.parameter(.text(Self.pattern(search)))
             let parts = ["id", "caller_id", "source", "error_code"].map {
                 "lower(\($0)) LIKE lower(\(pattern)) ESCAPE '\\'"
             }
@@ -50,6 +63,9 @@ struct JobSelection: Sendable {
         }
         return condition
     }
+
+    /// The pattern of LIKE for texts that contain a text.
+    static func pattern(_ text: String) -> String { "%\(escaped(text))%" }
 
     /// Escapes the wildcards of LIKE.
     private static func escaped(_ text: String) -> String {

@@ -49,7 +49,8 @@ package enum StoreSchema {
     /// of `JobOrigin`.
     package static let sharedColumns = """
         id, state, lane, caller_id, source, error_code, owner, host, key, upload, attempts, losses, created_at, \
-        started_at, not_before, not_after, token, worker, calls_back, request, secret, error, origin
+        started_at, not_before, not_after, token, worker, calls_back, request, secret, error, origin, batch, \
+        idempotency_key
         """
 
     private static let sharedDefinitions = """
@@ -57,7 +58,8 @@ package enum StoreSchema {
         error_code text, owner text NOT NULL, host text NOT NULL, key text NOT NULL, upload text,
         attempts bigint NOT NULL DEFAULT 0, losses bigint NOT NULL DEFAULT 0, created_at bigint NOT NULL,
         started_at bigint, not_before bigint, not_after bigint, token bigint, worker text,
-        calls_back bigint NOT NULL, request text NOT NULL, secret text, error text, origin text
+        calls_back bigint NOT NULL, request text NOT NULL, secret text, error text, origin text, batch text,
+        idempotency_key text
         """
 
     /// `due_at`: when it may run. `place`: its position among the due jobs of its lane, a time (`ClaimState`). `wait`:
@@ -67,7 +69,8 @@ package enum StoreSchema {
     /// recipients. `report`: a digest of the report id that the device chose. `campaign_bucket`: number of durations
     /// per `MillisecondBucket`; `kind` is a `CampaignDuration`. `content`: a row exists until its file is removed.
     /// `used_at` of `result`: when a job last ended with it. `writer`: what each connection has committed
-    /// (`WriterCounts`).
+    /// (`WriterCounts`). `target` of `pause`: a `PauseTarget`. `action`: what operators did. `batch`: batches with a
+    /// webhook; `url` is sealed like secrets.
     private static let tables = [
         "CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL)",
         """
@@ -95,6 +98,7 @@ package enum StoreSchema {
             cancelled bigint NOT NULL, media_bytes bigint NOT NULL
         )
         """,
+        "CREATE TABLE job_tag (tag text NOT NULL, job text NOT NULL, PRIMARY KEY (tag, job))",
         """
         CREATE TABLE job_line (
             id identity, job text NOT NULL, date bigint NOT NULL, level text NOT NULL, line text NOT NULL
@@ -135,6 +139,18 @@ package enum StoreSchema {
         """,
         "CREATE TABLE unknown_file (name text PRIMARY KEY, found_at bigint NOT NULL)",
         "CREATE TABLE worker (name text PRIMARY KEY, report text NOT NULL, seen_at bigint NOT NULL)",
+        "CREATE TABLE batch (id text PRIMARY KEY, url text NOT NULL, created_at bigint NOT NULL, ended_at bigint)",
+        """
+        CREATE TABLE action (
+            id identity, date bigint NOT NULL, caller text, kind text NOT NULL, detail text NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE pause (
+            target text NOT NULL, name text NOT NULL, since bigint NOT NULL, caller text, reason text,
+            PRIMARY KEY (target, name)
+        )
+        """,
         """
         CREATE TABLE campaign (
             id identity, name text NOT NULL UNIQUE, dispatches bigint NOT NULL DEFAULT 0,
@@ -180,6 +196,16 @@ package enum StoreSchema {
             "CREATE INDEX finished_error ON finished_job (error_code) WHERE state IN ('failed', 'dead')",
             "CREATE INDEX finished_media ON finished_job (media) WHERE media IS NOT NULL",
             "CREATE INDEX finished_upload ON finished_job (upload) WHERE upload IS NOT NULL",
+            "CREATE INDEX job_named ON job (caller_id) WHERE caller_id IS NOT NULL",
+            "CREATE INDEX job_batch ON job (batch) WHERE batch IS NOT NULL",
+            "CREATE INDEX job_idempotency ON job (idempotency_key) WHERE idempotency_key IS NOT NULL",
+            "CREATE INDEX finished_named ON finished_job (caller_id, state) WHERE caller_id IS NOT NULL",
+            "CREATE INDEX finished_batch ON finished_job (batch, state) WHERE batch IS NOT NULL",
+            """
+            CREATE INDEX finished_idempotency ON finished_job (idempotency_key, state)
+            WHERE idempotency_key IS NOT NULL
+            """,
+            "CREATE INDEX job_tag_job ON job_tag (job)",
             "CREATE INDEX job_line_job ON job_line (job)",
             "CREATE INDEX idempotency_age ON idempotency (created_at)",
             "CREATE INDEX webhook_job ON webhook (job)",
@@ -190,6 +216,8 @@ package enum StoreSchema {
             "CREATE INDEX result_use ON result (used_at)",
             "CREATE INDEX result_file_content ON result_file (sha256)",
             "CREATE INDEX upload_age ON upload (expires_at)",
+            "CREATE INDEX batch_open ON batch (id) WHERE ended_at IS NULL",
+            "CREATE INDEX action_date ON action (date)",
             "CREATE INDEX campaign_use ON campaign (used_at)",
             "CREATE INDEX dispatch_age ON dispatch (expires_at)",
         ]

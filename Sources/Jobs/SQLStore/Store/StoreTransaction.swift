@@ -19,14 +19,20 @@ final class StoreTransaction: SQLConnection {
 
     /// The state of claims, in a transaction that is alone among claims.
     let claimState: ClaimState?
+    /// What claims skip; empty in other transactions.
+    let pausedJobs: PausedJobs
 
     /// Begins with what most changes need, which takes no round trip of its own.
     init(_ connection: any SQLConnection, _ order: TransactionOrder, clock: StoreClock) throws {
         self.connection = connection
         switch order {
-        case .exclusive: claimState = ClaimState(try connection.run([ClaimState.query])[0].rows.first)
+        case .exclusive:
+            let results = try connection.run([ClaimState.query, PausedJobs.query])
+            claimState = ClaimState(results[0].rows.first)
+            pausedJobs = PausedJobs(results[1].rows)
         case .parallel:
             claimState = nil
+            pausedJobs = PausedJobs()
             storedCounts = WriterCounts(try connection.run([WriterCounts.query])[0].rows.first)
         }
         let now = clock.now()

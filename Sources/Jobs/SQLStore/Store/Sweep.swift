@@ -16,6 +16,8 @@ extension SQLJobStore: StoreMaintenance {
         report.add(try await sweepJobs(at: now))
         report.add(try await sweepIdempotencyKeys())
         report.add(try await sweepReceipts(at: now))
+        try await sweepActions(at: now)
+        try await sweepBatches(at: now)
         report.add(try await sweepUploads())
         report.add(try await sweepResults(at: now))
         if walksFolders { report.add(try await sweepUnnamedFiles()) }

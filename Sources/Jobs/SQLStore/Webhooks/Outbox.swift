@@ -11,6 +11,7 @@ extension SQLJobStore: WebhookOutbox {
         if database.dialect == .postgres, try await nextWebhookDue().map({ $0 > clock.wall() }) ?? true { return [] }
         return try await claims.write { [secrets] transaction in
             try WebhookQuery.reclaimExpired(transaction)
+            try EndedBatches.notify(transaction, secrets)
             return try WebhookClaim(count: count, leaseMilliseconds: milliseconds).apply(transaction, secrets)
         }
     }
@@ -63,6 +64,7 @@ extension SQLJobStore: WebhookOutbox {
         // Callers wait until the returned date before they claim, so a clock step has to be handled here.
         try await jumps.adjust(clock.now(), of: self)
         return try await read { [self] connection in
+            if try EndedBatches.exist(connection) { return clock.wall() }
             let steady = connection.dialect == .postgres ? try databaseMilliseconds(connection) : clock.now().steady
             let next = try WebhookQuery.nextDue(connection, at: steady)
             return next.map { localDate($0, databaseNow: connection.dialect == .postgres ? steady : clock.now().wall) }
@@ -88,7 +90,7 @@ extension SQLJobStore: WebhookOutbox {
         let found = try await read { [condition] connection in
             try connection.rows(
                 """
-                SELECT \(WebhookRow.columns) FROM webhook WHERE \(condition.text)
+                SELECT \(WebhookRow.columns), \(WebhookRow.callerID) FROM webhook WHERE \(condition.text)
                 ORDER BY id DESC LIMIT \(count.adding(clamping: 1))
                 """, condition.arguments)
         }.map { try WebhookRow.webhook($0) }

@@ -15,6 +15,12 @@ enum WebhookRow {
         secret
         """
 
+    /// The id of the job's request, for webhooks that are shown.
+    static let callerID = """
+        coalesce((SELECT caller_id FROM finished_job WHERE finished_job.id = webhook.job), \
+        (SELECT caller_id FROM job WHERE job.id = webhook.job))
+        """
+
     /// - Parameter secrets: nil for a webhook that is only shown.
     static func webhook(_ row: SQLRow, _ secrets: SecretStorage? = nil) throws -> Webhook {
         guard let id = WebhookID(row[0]), let job = JobID(row[1]), let event = WebhookNotice.Event(rawValue: row[3]),
@@ -31,6 +37,7 @@ enum WebhookRow {
         webhook.endedAt = (row[9] as Int64?).map { Date(milliseconds: $0) }
         webhook.lastStatus = row[10]
         webhook.lastError = row[11]
+        webhook.callerID = row[14]
         // An unreadable one must not stop the webhook.
         webhook.notice.trace = (row[12] as String?).flatMap { try? StoredJSON.value($0, "a webhook's trace") }
         return webhook
@@ -91,6 +98,13 @@ extension WebhookFilter {
         if let states { condition.add("state", among: states.map(\.rawValue), dialect) }
         if let ids { condition.add("id", among: ids.map(\.text), dialect) }
         if let job { condition.add("job = \(condition.parameter(.text(job.text)))") }
+        if let search, !search.isEmpty {
+            let pattern = condition.parameter(.text(JobSelection.pattern(search)))
+            let parts = ["webhook.id", "webhook.job", "webhook.url", "webhook.last_error", WebhookRow.callerID].map {
+                "lower(\($0)) LIKE lower(\(pattern)) ESCAPE '\\'"
+            }
+            condition.add("(\(parts.joined(separator: " OR ")))")
+        }
         return condition
     }
 }

@@ -23,6 +23,8 @@ public struct JobOptions: Sendable, Hashable {
     public var retry: RetryOptions?
     /// The APNs payload into which the result is written, for webhooks and the job; nil without one.
     public var payload: PushTemplate?
+    /// The caller's own words by which the job is found, each once.
+    public var tags: [String] = []
 
     public init() {
         priority = .normal
@@ -34,7 +36,7 @@ public struct JobOptions: Sendable, Hashable {
     public func rejectServiceOnlyOptions() throws {
         let given = [
             ("callbackURL", callbackURL != nil), ("notBefore", notBefore != nil), ("notAfter", notAfter != nil),
-            ("payload", payload != nil), ("retry", retry != nil),
+            ("payload", payload != nil), ("retry", retry != nil), ("tags", !tags.isEmpty),
         ]
         guard let (name, _) = given.first(where: \.1) else { return }
         throw AttachPrepError(
@@ -43,11 +45,18 @@ public struct JobOptions: Sendable, Hashable {
 
     /// - Throws: `request.invalid`.
     func validate() throws {
+        try Self.check(tags: tags)
         if let notBefore, let notAfter, notAfter <= notBefore {
             throw AttachPrepError(.requestInvalid, "\"notAfter\" must be later than \"notBefore\".")
         }
         try retry?.validate(notAfter: notAfter)
-        guard let callbackURL else { return }
+        if let callbackURL { try Self.check(callbackURL: callbackURL) }
+    }
+
+    /// Validates the URL of a webhook.
+    ///
+    /// - Throws: `request.invalid`.
+    package static func check(callbackURL: String) throws {
         guard callbackURL.utf8.count <= Limits.urlBytesMax else {
             throw AttachPrepError(.requestInvalid, "The callbackURL is over the limit of \(Limits.urlBytesMax) bytes.")
         }
@@ -63,7 +72,29 @@ public struct JobOptions: Sendable, Hashable {
 
 extension JobOptions {
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case callbackURL, priority, notBefore, notAfter, retry, payload
+        case callbackURL, priority, notBefore, notAfter, retry, payload, tags
+    }
+
+    private static func check(tags: [String]) throws {
+        guard tags.count <= Limits.jobTagsMax else {
+            throw AttachPrepError(
+                .requestInvalid, "\"tags\" has \(tags.count) tags; at most \(Limits.jobTagsMax) are allowed.")
+        }
+        guard tags.allSatisfy(isTag) else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Each of \"tags\" must be 1 to \(Limits.jobTagCharactersMax) visible ASCII characters without comma, "
+                    + "such as campaign=spring.")
+        }
+        guard Set(tags).count == tags.count else {
+            throw AttachPrepError(.requestInvalid, "\"tags\" has the same tag twice; send each once.")
+        }
+    }
+
+    /// Whether a text can be a tag.
+    package static func isTag(_ text: String) -> Bool {
+        (1...Limits.jobTagCharactersMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ",") }
     }
 
     init(from values: KeyedDecodingContainer<CodingKeys>, defaults: JobOptions) throws {
@@ -74,6 +105,7 @@ extension JobOptions {
         notAfter = try Self.time(.notAfter, in: values) ?? notAfter
         retry = try values.decodeIfPresent(RetryOptions.self, forKey: .retry) ?? retry
         payload = try values.decodeIfPresent(PushTemplate.self, forKey: .payload) ?? payload
+        tags = try values.decodeIfPresent([String].self, forKey: .tags) ?? tags
     }
 
     func encode(to values: inout KeyedEncodingContainer<CodingKeys>) throws {
@@ -84,6 +116,7 @@ extension JobOptions {
         try values.encodeIfPresent(notAfter.map(Timestamp.text), forKey: .notAfter)
         try values.encodeIfPresent(retry, forKey: .retry)
         try values.encodeIfPresent(payload, forKey: .payload)
+        if !tags.isEmpty { try values.encode(tags, forKey: .tags) }
     }
 
     private static func time(_ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
@@ -96,4 +129,11 @@ extension JobOptions {
         }
         return date
     }
+}
+
+extension Limits {
+    /// Tags of a job: each is a row of its own.
+    package static let jobTagsMax = 10
+    /// Characters of a tag: a word, or a name with a value.
+    package static let jobTagCharactersMax = 64
 }

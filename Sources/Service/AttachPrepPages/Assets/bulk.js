@@ -18,6 +18,12 @@ const jobActions = {
   },
 };
 
+Object.assign(jobActions, { Faster: {
+  applies: ({ state, request }) => state === "queued" && request.priority !== "high",
+  run: (order) => moveJobs(order, "high"), word: "To lane high", all: "All to lane high",
+  sentence: "Queued jobs are started before those of the other lanes.",
+} });
+
 const jobsText = (count) => `${grouped.format(count)} ${count === 1 ? "job" : "jobs"}`;
 
 async function retryJobs(order) {
@@ -31,11 +37,14 @@ async function removeJobs(order) {
   showToast(`${jobsText(purged)} removed.`);
 }
 
-async function cancelJobs({ ids }) {
-  const answers = await Promise.allSettled(ids.map((id) => callAPI("DELETE", `/v1/jobs/${id}`)));
-  const failures = answers.filter(({ status }) => status === "rejected");
-  if (failures.length < ids.length) showToast(`${jobsText(ids.length - failures.length)} cancelled.`);
-  if (failures.length) showToast(`${jobsText(failures.length)} not cancelled: ${failures[0].reason.message}`, true);
+async function cancelJobs(order) {
+  const { cancelled } = (await callAPI("POST", "/v1/jobs/cancel", { body: order })).data;
+  showToast(`${jobsText(cancelled)} cancelled.`);
+}
+
+async function moveJobs(order, priority) {
+  const { changed } = (await callAPI("POST", "/v1/jobs/priority", { body: { ...order, priority } })).data;
+  showToast(`${jobsText(changed)} moved to lane ${priority}.`);
 }
 
 // MARK: Selected jobs
@@ -81,14 +90,14 @@ function showSelection() {
 
 /** The action bar; the same element while the filters are unchanged, so that it does not change under the pointer. */
 function existingBulkBar(here) {
-  const key = [here.state, here.search, here.error, here.kind, here.since, here.worker].join("\n");
+  const key = jobFilterKeys.filter((name) => name !== "cursor").map((name) => here[name]).join("\n");
   if (jobTable.bulk?.key === key) return jobTable.bulk.bar;
   const count = make("span", { class: "bulk-count", role: "status" });
   const buttons = Object.entries(jobActions).map(([word, action]) => make("button", {
     class: word === "Remove" ? "button danger" : "button", type: "button", "data-action": word,
-    "data-focus": `selected ${word}`, onclick: () => actOnSelection(word, action) }, word));
-  const bar = make("div", { class: "bulk", role: "group", "aria-label": "Actions on jobs" }, count, buttons,
-    allActions(here));
+    "data-focus": `selected ${word}`, onclick: () => actOnSelection(word, action) }, action.word ?? word));
+  const bar = make("div", { class: "bulk", role: "group", "aria-label": "Actions on jobs" }, count,
+    mayOperate() && [buttons, allActions(here)]);
   jobTable.bulk = { key, bar, count };
   return bar;
 }
@@ -101,9 +110,10 @@ function showBulkBar() {
   if (count.textContent !== words) count.textContent = words;
   bar.classList.toggle("active", selectedJobs.size > 0);
   for (const button of bar.querySelectorAll("[data-action]")) {
-    const number = applicable(jobActions[button.dataset.action]).length;
+    const action = jobActions[button.dataset.action];
+    const [number, word] = [applicable(action).length, action.word ?? button.dataset.action];
     button.disabled = number === 0;
-    button.textContent = number ? `${button.dataset.action} ${grouped.format(number)}` : button.dataset.action;
+    button.textContent = number ? `${word} ${grouped.format(number)}` : word;
     button.setAttribute("aria-label", number
       ? `${button.textContent} of ${jobsText(selectedJobs.size)} selected` : button.textContent);
   }
@@ -129,29 +139,42 @@ function actOnSelection(word, { run, sentence, isFinal, applies }) {
   act().catch((problem) => showToast(problem.message, true));
 }
 
-// MARK: All jobs of a state
+// MARK: All matching jobs
 
-/** Actions on all jobs of a state, including those on other pages. */
+/** The states of the jobs that an action on all of them applies to. */
+const actionStates = { Retry: retryableStates, Cancel: ["queued", "running"],
+  Remove: ["succeeded", "failed", "dead", "cancelled"], Faster: ["queued"] };
+
+/** Actions on all jobs that match the filters, including those on other pages. */
 function allActions(here) {
   // The filters that bulk requests do not have would be ignored.
-  if (!retryableStates.includes(here.state) || here.kind || here.since || here.worker) return null;
-  const order = { states: [here.state], ...(here.search && { search: here.search }),
-    ...(here.error && { error: here.error }) };
+  if (here.kind || here.worker) return null;
+  const words = { ...(here.search && { search: here.search }),
+    ...(here.error && { error: here.error }), ...(here.since && { createdAfter: spanStart(here.since) }),
+    ...chosenWords(here) };
+  if (!here.state && !Object.keys(words).length) return null;
+  const name = (word) => jobActions[word].word ?? word;
   const act = (word, sentence) => make("button", {
     class: word === "Remove" ? "button danger" : "button", type: "button", "data-focus": `all ${word}`,
-    onclick: () => confirmAction({ title: `${word} ${bulkText(here)}?`, sentence, word,
-      isFinal: jobActions[word].isFinal }, async () => {
-      await jobActions[word].run(order);
+    onclick: () => confirmAction({ title: `${name(word)}${word === "Faster" ? ":" : ""} ${bulkText(here)}?`,
+      sentence, word: name(word), isFinal: jobActions[word].isFinal }, async () => {
+      const states = here.state ? [here.state] : actionStates[word];
+      await jobActions[word].run({ ...words, states });
       refreshJobs();
-    }) }, `${word} all`);
-  return make("span", { class: "bulk-all" },
-    act("Retry", "Queues the jobs again and resets their attempts to zero."),
-    act("Remove", jobActions.Remove.sentence));
+    }) }, jobActions[word].all ?? `${name(word)} all`);
+  const sentences = { Retry: "Queues the jobs again and resets their attempts to zero.",
+    Cancel: jobActions.Cancel.sentence, Faster: jobActions.Faster.sentence, Remove: jobActions.Remove.sentence };
+  return make("span", { class: "bulk-all" }, Object.entries(sentences)
+    .filter(([word]) => !here.state || actionStates[word].includes(here.state))
+    .map(([word, sentence]) => act(word, sentence)));
 }
 
 /** The description of the affected jobs for the confirmation dialog. */
-function bulkText({ state, search, error }) {
+function bulkText(here) {
+  const { state } = here;
   const number = overview.data?.jobs?.[state];
-  if (search || error) return `all matching ${state} jobs`;
+  if (!state || jobFilterKeys.some((key) => !["state", "cursor"].includes(key) && here[key])) {
+    return state ? `all matching ${state} jobs` : "all matching jobs";
+  }
   return number === undefined ? `all ${state} jobs` : `all ${grouped.format(number)} ${state} jobs`;
 }

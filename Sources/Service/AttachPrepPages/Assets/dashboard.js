@@ -4,12 +4,13 @@
 
 const views = {
   overview: overviewView, jobs: jobsView, job: () => jobView(whereWeAre().job), try: tryView, webhooks: webhooksView,
+  actions: actionsView,
 };
 const parts = { main: null, nav: null, live: null, trouble: null, session: { required: false } };
 
 async function start() {
   const saved = savedTheme();
-  if (saved) document.documentElement.dataset.theme = saved;
+  if (saved && saved !== "system") document.documentElement.dataset.theme = saved;
   let session;
   try {
     session = await getJSON("/v1/session");
@@ -68,15 +69,16 @@ function drawNav() {
     "aria-current": here === view || (view === "jobs" && here === "job") ? "page" : null,
     "data-focus": `nav ${view}` }, words);
   fill(parts.nav, entry("overview", "Overview"), entry("jobs", "Jobs"), entry("try", "Try it"),
-    entry("webhooks", "Webhooks"));
+    entry("webhooks", "Webhooks"), entry("actions", "Actions"));
 }
 
 function showPlace() {
   const { view } = whereWeAre();
   if (!parts.main?.isConnected) return;
-  document.title = { overview: "Overview", jobs: "Jobs", try: "Try it", webhooks: "Webhooks", job: "Job" }[view]
+  document.title = { overview: "Overview", jobs: "Jobs", try: "Try it", webhooks: "Webhooks", job: "Job",
+    actions: "Actions" }[view]
     + " – attachprep";
-  overview.box = jobTable.box = jobPage.box = webhookTable.box = null;
+  overview.box = jobTable.box = jobPage.box = webhookTable.box = actionTable.box = null;
   jobPage.id = null;
   parts.main.replaceChildren(...[views[view]()].flat());
   drawNav();
@@ -97,6 +99,11 @@ document.addEventListener("job", ({ detail }) => {
   if (jobPage.id === detail.id) refreshJob();
   jobsChanged();
 });
+/** Whether the signed-in token may pause, purge and act on many jobs. */
+function mayOperate() {
+  return parts.session.roles?.includes("operate") ?? true;
+}
+
 document.addEventListener("overview", () => {
   webhooksChanged();
   // Without an event stream, jobs are refreshed together with the overview.
@@ -119,6 +126,7 @@ function refreshAll() {
   refreshJobs();
   refreshJob();
   refreshWebhooks();
+  refreshActions();
 }
 
 setInterval(() => {

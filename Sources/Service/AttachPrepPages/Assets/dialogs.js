@@ -2,10 +2,14 @@
 
 // Confirmation dialogs and toast messages.
 
-/** Asks for confirmation before an action. A final action is not the primary button; "Go back" has the focus. */
-function confirmAction({ title, sentence, word, isFinal = false }, action) {
-  const dialog = make("dialog", { class: "question", "aria-labelledby": "question-title" },
-    make("h2", { id: "question-title" }, title), make("p", {}, sentence),
+/**
+ * Asks for confirmation before an action, with fields to fill in as `content`. A final action is not the primary
+ * button; "Go back" has the focus.
+ */
+function confirmAction({ title, sentence, word, content = [], isFinal = false, isLong = false }, action) {
+  const note = make("p", { class: "bad", role: "alert" });
+  const dialog = make("dialog", { class: isLong ? "question long" : "question", "aria-labelledby": "question-title" },
+    make("h2", { id: "question-title" }, title), make("p", {}, sentence), content, note,
     make("div", { class: "actions" },
       make("button", { class: "button", type: "button", onclick: () => dialog.close() }, "Go back"),
       make("button", { class: isFinal ? "button danger" : "button primary", type: "button",
@@ -14,10 +18,15 @@ function confirmAction({ title, sentence, word, isFinal = false }, action) {
           currentTarget.textContent = `${word}…`;
           try {
             await action();
+            dialog.close();
           } catch (problem) {
             showToast(problem.message, true);
+            // What was filled in can be corrected.
+            if (!content.length) return dialog.close();
+            note.textContent = problem.message;
+            currentTarget.disabled = false;
+            currentTarget.textContent = word;
           }
-          dialog.close();
         } }, word)));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);

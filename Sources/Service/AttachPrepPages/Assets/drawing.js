@@ -27,10 +27,13 @@ function isDark() {
 /** The switch between light and dark; `keep` stores the choice. */
 function themeChoice(keep = () => {}) {
   const bar = make("div", {});
-  const show = () => fill(bar, choiceGroup("Page", ["light", "dark"].map((theme) => ({
-    label: theme === "light" ? "Light" : "Dark", isChosen: isDark() === (theme === "dark"),
+  const chosen = () => document.documentElement.dataset.theme ?? "system";
+  const names = { system: "System", light: "Light", dark: "Dark" };
+  const show = () => fill(bar, choiceGroup("Page", Object.entries(names).map(([theme, label]) => ({
+    label, isChosen: chosen() === theme,
     choose: () => {
-      document.documentElement.dataset.theme = theme;
+      if (theme === "system") delete document.documentElement.dataset.theme;
+      else document.documentElement.dataset.theme = theme;
       keep(theme);
     } })), show));
   show();

@@ -1,6 +1,6 @@
 "use strict";
 
-// Export of a job: its request as a curl command, its manifest as a file.
+// Export of a job: its request as a curl command or as a new job, its manifest as a file.
 
 /** The request without null values and empty objects. */
 function requestOf(job) {
@@ -19,8 +19,30 @@ function curlOf(job) {
     ? "# Uploads expire after a day: upload the file again if necessary.\n"
     : request.source.includes("REDACTED")
       ? "# The URL is redacted: replace REDACTED with its secrets.\n" : "";
-  return note + [`curl ${quoted(`${location.origin}/v1/jobs`)}`, "-H 'Authorization: Bearer TOKEN'",
+  return note + [`curl ${quoted(`${location.origin}${serviceURL("/v1/jobs")}`)}`, "-H 'Authorization: Bearer TOKEN'",
     "-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(request))}`].join(" \\\n  ");
+}
+
+/** Asks for changes of the request, and submits it as a new job. */
+function editAndResubmit(job) {
+  const { notBefore, notAfter, headers, ...request } = requestOf(job);
+  const text = make("textarea", { rows: 14, spellcheck: "false", "aria-label": "Request", class: "request-text" });
+  text.value = JSON.stringify(request, null, 2);
+  confirmAction({ title: "Edit and resubmit", word: "Submit", isLong: true,
+    sentence: request.source.includes("REDACTED")
+      ? "The URL is redacted: replace REDACTED with its secrets, and add its headers again if it had any."
+      : "The job stays as it is; a new one is made. Add headers again if the request had any.",
+    content: [text] }, async () => {
+    let body;
+    try {
+      body = JSON.parse(text.value);
+    } catch (problem) {
+      throw new Error(`The request is not JSON: ${problem.message}`);
+    }
+    const { data } = await callAPI("POST", "/v1/jobs", { body });
+    showToast("A new job was made.");
+    navigate({ job: data.id });
+  });
 }
 
 async function copy(text) {

@@ -67,6 +67,8 @@ function jobHead(job) {
       ["queued", "running"].includes(job.state) && act("Cancel", "DELETE", path, "The job is cancelled."),
       job.result && make("button", { class: "button", type: "button", "data-focus": "manifest",
         onclick: () => download(`${job.result.id}.json`, JSON.stringify(job.result, null, 2)) }, "Download manifest"),
+      make("button", { class: "button", type: "button", "data-focus": "edit", onclick: () => editAndResubmit(job) },
+        "Edit and resubmit"),
       make("button", { class: "button", type: "button", "data-focus": "curl", onclick: () => copy(curlOf(job)) },
         "Copy as curl")));
 }
@@ -104,6 +106,10 @@ function jobTimes(job) {
     ["Took", job.finishedAt && `${span(job.createdAt, job.finishedAt)} from created to finished`],
     ["Attempts", String(job.attempts)], [job.attempts > 1 ? "Worker of the last attempt" : "Worker", job.worker],
     ["Priority", job.request.priority],
+    ["Tags", job.request.tags?.length && job.request.tags.map((tag) => [link({ tag }, { class: "tag" }, tag), " "])],
+    ["Batch", job.batch && link({ batch: job.batch }, {}, make("code", {}, job.batch))],
+    ["Idempotency key", job.idempotencyKey && link({ idempotencyKey: job.idempotencyKey }, {},
+      make("code", {}, job.idempotencyKey))],
     ["Webhook", job.request.callbackURL]]));
 }
 

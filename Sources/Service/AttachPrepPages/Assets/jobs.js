@@ -3,7 +3,7 @@
 // The table of jobs, with search and filters in the URL; its first page is updated live.
 
 /** `asked` counts requests; responses to earlier ones are ignored. */
-const jobTable = { box: null, parts: null, errorBox: null, bulk: null, data: null, asked: 0, rows: new Map() };
+const jobTable = { box: null, parts: null, chosen: null, bulk: null, data: null, asked: 0, rows: new Map() };
 
 /** Jobs on a page, and on the overview. */
 const [jobPageCount, latestJobCount] = [50, 10];
@@ -11,7 +11,7 @@ const [jobPageCount, latestJobCount] = [50, 10];
 function jobsView() {
   const view = make("section", { class: "card results selecting", "aria-labelledby": "jobs-title" },
     make("div", { class: "results-head" }, make("h1", { id: "jobs-title", tabindex: -1 }, "Jobs"), jobFilters()),
-    newJobTable());
+    batchBox(), newJobTable());
   refreshJobs();
   return view;
 }
@@ -45,10 +45,25 @@ function jobFilters() {
   const kind = filterSelect("Kind", { "": "Any kind", image: "Images", audio: "Audio", movie: "Movies" }, here.kind,
     (value) => filterJobs({ kind: value }));
   const since = filterSelect("Created", timeSpans, here.since, (value) => filterJobs({ since: value }));
-  jobTable.errorBox = make("span", {});
-  drawErrorFilter();
-  return make("div", { class: "filters", role: "search" }, search, select, kind, since,
-    jobTable.errorBox);
+  jobTable.chosen = make("span", { class: "chosen" });
+  drawChosenFilters();
+  return make("div", { class: "filters", role: "search" }, search, select, kind, since, wordFilter(), jobTable.chosen);
+}
+
+/** Finds jobs by exactly one of the caller's own words; several are set one after the other. */
+function wordFilter() {
+  const key = make("select", { "aria-label": "Exact filter" },
+    Object.entries(wordFilters).map(([value, name]) => make("option", { value }, name)));
+  const value = make("input", { type: "text", "aria-label": "Exact value", placeholder: "Exactly…", maxlength: 255,
+    autocomplete: "off", spellcheck: "false" });
+  return make("form", { class: "word-filter", onsubmit: (event) => {
+    event.preventDefault();
+    const text = value.value.trim();
+    if (!text) return;
+    value.value = "";
+    const former = whereWeAre().tag;
+    filterJobs({ [key.value]: key.value === "tag" && former ? `${former},${text}` : text });
+  } }, key, value, make("button", { class: "button", type: "submit" }, "Find"));
 }
 
 /** The spans of the filter by time, as in the URL. */
@@ -74,22 +89,31 @@ function filterJobs(values, step = "pushState") {
   if (whereWeAre().view !== "jobs") return navigate(route);
   history[step](null, "", routeURL(route));
   selectedJobs.clear();
-  drawErrorFilter();
+  drawChosenFilters();
   refreshJobs();
 }
 
-function drawErrorFilter() {
-  const { error, worker } = whereWeAre();
-  const filter = (key, value) => value && make("button", { class: "button", type: "button",
-    onclick: () => filterJobs({ [key]: "" }) }, make("code", {}, value), " ✕", unseen(" remove this filter"));
-  fill(jobTable.errorBox, filter("error", error), filter("worker", worker));
+/** The filters without a control of their own, each with a button to remove it. */
+function drawChosenFilters() {
+  const here = whereWeAre();
+  const names = { error: "", worker: "", ...wordFilters };
+  fill(jobTable.chosen, Object.entries(names).map(([key, name]) => here[key] && make("button", { class: "button",
+    type: "button", onclick: () => filterJobs({ [key]: "" }) }, name && `${name} `, make("code", {}, here[key]), " ✕",
+  unseen(" remove this filter"))));
+}
+
+/** The exact filters of a place in the form of the API. */
+function chosenWords(here) {
+  return Object.fromEntries(Object.keys(wordFilters).filter((key) => here[key]).map((key) =>
+    [key, key === "tag" ? here.tag.split(",") : here[key]]));
 }
 
 async function refreshJobs() {
+  refreshBatch();
   const [here, { box }, asked] = [whereWeAre(), jobTable, ++jobTable.asked];
   if (!["overview", "jobs"].includes(here.view) || !box) return;
   const words = Object.entries({ state: here.state, search: here.search, error: here.error, cursor: here.cursor,
-    kind: here.kind, worker: here.worker, createdAfter: spanStart(here.since),
+    kind: here.kind, worker: here.worker, createdAfter: spanStart(here.since), ...chosenWords(here),
     limit: String(here.view === "jobs" ? jobPageCount : latestJobCount) });
   const isLatest = () => jobTable.asked === asked && jobTable.box === box;
   try {
@@ -217,7 +241,7 @@ function emptyJobs(here) {
       link({ view: "jobs" }, { class: "button" }, "Show all jobs"));
   }
   const token = parts.session.required ? "-H 'Authorization: Bearer TOKEN' \\\n  " : "";
-  const command = `curl ${location.origin}/v1/jobs ${token}-H 'Content-Type: application/json' \\\n`
+  const command = `curl ${location.origin}${serviceURL("/v1/jobs")} ${token}-H 'Content-Type: application/json' \\\n`
     + `  -d '{"source": "https://cdn.example/cat.webp"}'`;
   return make("div", { class: "notice" }, make("p", {}, "No jobs yet. Send one, or try it here:"),
     codeBlock("Command to send a job", command), link({ view: "try" }, { class: "button primary" }, "Try it"));

@@ -24,6 +24,18 @@ function factList(rows) {
     .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
 }
 
+/** The options of a UNNotificationAttachment as a sentence each. */
+function optionsText(options) {
+  const { typeHint, thumbnailTime, thumbnailHidden, thumbnailClippingRect, ...others } = withoutEmpty(options);
+  const rectangle = thumbnailClippingRect && ["x", "y", "width", "height"]
+    .filter((key) => key in thumbnailClippingRect).map((key) => `${key} ${thumbnailClippingRect[key]}`).join(", ");
+  const texts = [typeHint && `Type ${typeHint}`,
+    thumbnailTime !== undefined && `thumbnail at ${typeof thumbnailTime === "number" ? `${thumbnailTime} s`
+      : thumbnailTime}`, thumbnailHidden && "no thumbnail", rectangle && `clipping rectangle ${rectangle}`,
+    ...Object.entries(others).map(([key, value]) => `${key} ${value}`)].filter(Boolean);
+  return texts.join("; ") || null;
+}
+
 /** Source, result and reasons; `hasError` includes the error. */
 function manifestFacts(manifest, { hasError = true } = {}) {
   const { source, attachment, thumbnail, crop, options } = manifest;
@@ -36,7 +48,7 @@ function manifestFacts(manifest, { hasError = true } = {}) {
     ["Thumbnail", thumbnail && fileText(thumbnail)],
     ["Crop", crop && fileText(crop)],
     ...Object.entries(manifest.renditions ?? {}).sort().map(([name, file]) => [name, fileText(file)]),
-    ["Options", options && make("code", {}, JSON.stringify(withoutEmpty(options)))],
+    ["Options", options && optionsText(options)],
     ["Warnings", manifest.warnings.length
       ? manifest.warnings.map(({ code, message }) => make("p", {}, make("code", {}, code), " ", message)) : null],
     ["Error", !hasError || !manifest.error ? null : [

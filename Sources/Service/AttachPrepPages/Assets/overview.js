@@ -66,7 +66,8 @@ function showOverview() {
   showTrouble();
   if (!overview.box) return;
   fill(overview.box, stateTiles(data), make("div", { class: "gauges" },
-    throughputCard(data.hour), latencyCard(data.hour), healthCard(data)), workersCard(data), errorChips(data.errors));
+    throughputCard(data.hour), latencyCard(data.hour), healthCard(data)), historyBox(),
+  pausesCard(data), workersCard(data), errorChips(data.errors));
 }
 
 /** Shows above every view that the service is not reachable. */
@@ -78,10 +79,11 @@ function showTrouble() {
 /** The most frequent errors, with links to their jobs. */
 function errorChips(errors) {
   if (!errors.length) return null;
-  return make("nav", { class: "chips", "aria-label": "Failed and dead jobs by error" },
-    errors.slice(0, 8).map(({ code, jobs }) =>
-    link({ error: code }, { class: "chip", "data-focus": `error ${code}` },
-      make("code", {}, code), " ", grouped.format(jobs))));
+  return make("nav", { class: "card gauge", "aria-labelledby": "errors-title" },
+    make("h2", { id: "errors-title" }, "Failed and dead jobs by error"),
+    make("div", { class: "chips" }, errors.slice(0, 8).map(({ code, jobs }) =>
+      link({ error: code }, { class: "chip", "data-focus": `error ${code}` },
+        make("code", {}, code), " ", grouped.format(jobs)))));
 }
 
 function stateTiles(data) {

@@ -2,7 +2,11 @@
 
 // Routing: view and filters are in the URL, so that they can be shared and the back button works.
 
-const jobFilterKeys = ["state", "search", "error", "kind", "since", "worker", "cursor"];
+/** Exact filters by words that callers chose, with their labels; as the API names them. */
+const wordFilters = { callerID: "Caller's ID", batch: "Batch", tag: "Tag", host: "Host",
+  idempotencyKey: "Idempotency key" };
+
+const jobFilterKeys = ["state", "search", "error", "kind", "since", "worker", ...Object.keys(wordFilters), "cursor"];
 
 function whereWeAre() {
   const words = new URLSearchParams(location.search);
@@ -22,7 +26,7 @@ function defaultView(route) {
 function routeURL(route) {
   const words = Object.entries(route).filter(([key, value]) =>
     value && !(key === "view" && value === defaultView(route)));
-  return words.length ? `/?${new URLSearchParams(words)}` : "/";
+  return words.length ? `${basePath}?${new URLSearchParams(words)}` : basePath;
 }
 
 function navigate(route, { replaces = false } = {}) {

@@ -2,6 +2,12 @@
 
 // Requests to the service, authenticated by an HttpOnly session cookie.
 
+/** The path of the page, which a proxy may have put below another one; the API is below it, too. */
+const basePath = location.pathname.replace(/[^/]*$/, "");
+
+/** The address of a path of the service, such as /v1/jobs. */
+const serviceURL = (path) => basePath + path.slice(1);
+
 class ServiceProblem extends Error {
   constructor(status, problem) {
     super(problem.detail ?? problem.title ?? `The service responded with status ${status}.`);
@@ -14,7 +20,7 @@ class ServiceProblem extends Error {
 async function callAPI(method, path, { body = null, type = "application/json", headers = {} } = {}) {
   let answer;
   try {
-    answer = await fetch(path, {
+    answer = await fetch(serviceURL(path), {
       method, credentials: "same-origin", cache: "no-store",
       headers: { Accept: "application/json", ...(body === null ? {} : { "Content-Type": type }), ...headers },
       body: body === null || body instanceof Blob ? body : JSON.stringify(body),
@@ -37,7 +43,7 @@ const getJSON = async (path) => (await callAPI("GET", path)).data;
 function localAddress(address) {
   if (!address) return null;
   const place = address.match(/\/media\/[0-9a-f]{32}\/[A-Za-z0-9._-]+$/);
-  return place && !publishesElsewhere() ? place[0] : safeAddress(address);
+  return place && !publishesElsewhere() ? serviceURL(place[0]) : safeAddress(address);
 }
 
 function publishesElsewhere() {
@@ -64,11 +70,13 @@ const events = {
   source: null, timer: 0,
   begin() {
     this.end();
-    const source = this.source = new EventSource("/v1/events");
+    const source = this.source = new EventSource(serviceURL("/v1/events"));
     const dispatch = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
     for (const name of ["counts", "job"]) {
       source.addEventListener(name, ({ data }) => dispatch(name, JSON.parse(data)));
     }
+    // After a reconnect, changes before these may be missing.
+    source.addEventListener("reset", () => dispatch("live", true));
     source.addEventListener("open", () => dispatch("live", true));
     source.addEventListener("error", () => {
       dispatch("live", false);

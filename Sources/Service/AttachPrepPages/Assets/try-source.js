@@ -65,8 +65,9 @@ function numberFields() {
       drawNumbers();
     } }));
   return make("fieldset", {}, make("legend", {}, "Thumbnail"),
-    number("X", "x"), number("Y", "y"), number("Width", "width"), number("Height", "height"),
-    field("Time", make("input", { type: "text", inputmode: "decimal", "data-part": "time",
+    number("X, 0 to 1", "x"), number("Y, 0 to 1", "y"), number("Width, 0 to 1", "width"),
+    number("Height, 0 to 1", "height"),
+    field("Time in s", make("input", { type: "text", inputmode: "decimal", "data-part": "time",
       placeholder: "seconds, frame or auto",
       onchange: ({ target }) => { trial.time = target.value.trim() || null; } })),
     make("button", { class: "button", type: "button", onclick: () => {

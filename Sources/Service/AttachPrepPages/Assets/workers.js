@@ -13,8 +13,9 @@ function workersCard(data) {
     count === 0
       ? make("p", {}, make("i", { class: "dot bad", "aria-hidden": "true" }),
         "No worker has reported in the last 30 s: jobs wait until one is started.")
-      : [make("p", {}, make("strong", {}, grouped.format(count)), count === 1 ? " worker with " : " workers with ",
-        make("strong", {}, grouped.format(busy)), ` of at most ${grouped.format(most)} jobs`),
+      : [make("p", {}, make("strong", {}, grouped.format(count)), count === 1 ? " worker, " : " workers, ",
+        make("strong", {}, grouped.format(busy)), busy === 1 ? " job running" : " jobs running",
+        `, up to ${grouped.format(most)} at a time`),
       versionsNote(data.workers), make("div", { class: "table scrolls" }, workersTable(data.workers))]);
 }
 

@@ -9,16 +9,27 @@ import Synchronization
 
 /// The bearer tokens of a service, from a list and from a file that is reloaded when it changes.
 ///
-/// A token file has one token a line; empty lines and lines that begin with # are ignored. Tokens are stored as SHA-256
-/// digests, and each check compares all of them in constant time.
+/// A token file has one token a line, which may go on with the name and the roles of its caller; empty lines and lines
+/// that begin with # are ignored. Tokens are stored as SHA-256 digests, and each check compares all of them in constant
+/// time.
 public final class AccessTokens: Sendable {
     private struct State {
-        var literal: [Digest] = []
+        var literal: [Known] = []
         var file: TokenFile?
-        var ofFile: [Digest] = []
+        var ofFile: [Known] = []
         var stamp: FileStamp?
 
-        var all: [Digest] { literal + ofFile }
+        var all: [Known] { literal + ofFile }
+    }
+
+    private struct Known {
+        let digest: Digest
+        let caller: Caller
+
+        init(_ line: TokenLine) throws {
+            digest = AccessTokens.digest(line.token)
+            caller = try Caller(words: line.words, fallback: AccessTokens.keyID(of: digest))
+        }
     }
 
     private typealias Digest = [UInt8]
@@ -30,12 +41,14 @@ public final class AccessTokens: Sendable {
     /// - Throws: `request.invalid` for a token that is too short or too long, or a file that cannot be read.
     public init(_ tokens: [String] = [], file: String? = nil, logger: Logger) throws {
         try Self.check(tokens)
+        let literal = try tokens.map { try Known(TokenLine($0)) }
         self.logger = logger
         let file = file.map(TokenFile.init(path:))
         let read = try file?.read()
+        let ofFile = try read?.lines.map { try Known($0) } ?? []
         state.withLock { state in
-            state = State(literal: tokens.map(Self.digest), file: file)
-            state.ofFile = read?.tokens.map(Self.digest) ?? []
+            state = State(literal: literal, file: file)
+            state.ofFile = ofFile
             state.stamp = read?.stamp
         }
     }
@@ -55,37 +68,48 @@ public final class AccessTokens: Sendable {
         guard let file = state.withLock(\.file) else { return }
         do {
             let read = try file.read()
+            let ofFile = try read.lines.map { try Known($0) }
             state.withLock { state in
-                state.ofFile = read.tokens.map(Self.digest)
+                state.ofFile = ofFile
                 state.stamp = read.stamp
             }
-            logger.notice("token file loaded", metadata: ["tokens": .stringConvertible(read.tokens.count)])
+            logger.notice("token file loaded", metadata: ["tokens": .stringConvertible(ofFile.count)])
         } catch {
             state.withLock { $0.stamp = file.stamp }
             logger.error("invalid token file, previous tokens stay valid", metadata: ["error": "\(error)"])
         }
     }
 
-    /// The caller's name for a token: the first half of its digest in hexadecimal; nil for an invalid token.
-    func caller(showing token: String) -> String? {
+    /// The caller with a token; nil for an invalid token.
+    func caller(showing token: String) -> Caller? {
         let shown = Self.digest(token)
-        let known = state.withLock(\.all)
-        var isKnown = false
-        for digest in known where shown.equalsInConstantTime(digest) { isKnown = true }
-        return isKnown ? Self.name(of: shown) : nil
+        var found: Caller?
+        for known in state.withLock(\.all) where shown.equalsInConstantTime(known.digest) { found = known.caller }
+        return found
     }
 
-    /// HMAC-SHA256 keyed with the full digest of a caller's token; nil if that token is no longer valid.
-    func signature(of content: String, by caller: String) -> [UInt8]? {
-        let known = state.withLock(\.all)
-        guard let digest = known.first(where: { Self.name(of: $0) == caller }) else { return nil }
-        return Array(HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: SymmetricKey(data: digest)))
+    /// Identifies a token without disclosing its digest, which is the signing key; nil for an invalid token.
+    func keyID(showing token: String) -> String? {
+        caller(showing: token) == nil ? nil : Self.keyID(of: Self.digest(token))
     }
 
-    /// Whether `text` is a caller's signature of `content`, in lowercase hexadecimal.
-    func signed(_ content: String, with text: String, by caller: String) -> Bool {
-        guard let right = signature(of: content, by: caller) else { return false }
-        return text.utf8.equalsInConstantTime(Array(right.hexadecimal.utf8))
+    /// HMAC-SHA256 keyed with the full digest of a token; nil if that token is no longer valid.
+    func signature(of content: String, keyID: String) -> [UInt8]? {
+        guard let known = known(keyID) else { return nil }
+        return Array(
+            HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: SymmetricKey(data: known.digest)))
+    }
+
+    /// The caller whose token signed `content`; nil if `text`, in lowercase hexadecimal, is not that signature.
+    func signer(of content: String, with text: String, keyID: String) -> Caller? {
+        guard let right = signature(of: content, keyID: keyID),
+            text.utf8.equalsInConstantTime(Array(right.hexadecimal.utf8))
+        else { return nil }
+        return known(keyID)?.caller
+    }
+
+    private func known(_ keyID: String) -> Known? {
+        state.withLock(\.all).first { Self.keyID(of: $0.digest) == keyID }
     }
 
     /// Reloads the file if its stamp has changed; the service calls this once a second.
@@ -95,37 +119,49 @@ public final class AccessTokens: Sendable {
         reload()
     }
 
-    /// The first half of the digest: identifies the token without disclosing the digest, which is the signing key.
-    private static func name(of digest: Digest) -> String { digest.prefix(16).hexadecimal }
+    /// The first half of the digest in hexadecimal.
+    private static func keyID(of digest: Digest) -> String { digest.prefix(16).hexadecimal }
 
     private static func digest(_ token: String) -> Digest {
         Array(SHA256.hash(data: Data(token.utf8)))
     }
 }
 
-/// A file with one token a line; after white space a line may go on with a comment.
+/// A line of a token file: the token, and after white space the words of its caller.
+struct TokenLine: Sendable {
+    let token: String
+    let words: String
+
+    init(_ line: String) {
+        token = String(line.prefix { !$0.isWhitespace })
+        words = String(line.drop { !$0.isWhitespace })
+    }
+}
+
+/// A file with one token a line; after white space a line may go on with `name=`, `roles=` and a comment (`Caller`).
 package struct TokenFile: Sendable {
     let path: String
 
     /// Nil if the file cannot be read or is larger than `tokenFileBytesMax`.
-    package static func tokens(in path: String) -> [String]? {
-        (try? SmallFile.entries(of: path, bytesMax: Limits.tokenFileBytesMax))?
-            .map { String($0.prefix { !$0.isWhitespace }) }
+    package static func tokens(in path: String) -> [String]? { lines(in: path)?.map(\.token) }
+
+    private static func lines(in path: String) -> [TokenLine]? {
+        (try? SmallFile.entries(of: path, bytesMax: Limits.tokenFileBytesMax))?.map { TokenLine(String($0)) }
     }
 
     /// Identifies the version of the file; nil if it does not exist.
     var stamp: FileStamp? { FileStamp(path) }
 
-    func read() throws -> (tokens: [String], stamp: FileStamp?) {
+    func read() throws -> (lines: [TokenLine], stamp: FileStamp?) {
         let stamp = stamp
-        guard let tokens = TokenFile.tokens(in: path) else {
+        guard let lines = TokenFile.lines(in: path) else {
             throw AttachPrepError(
                 .requestInvalid,
                 "The file \(path) is missing, unreadable or larger than \(Limits.tokenFileBytesMax) bytes; write one "
                     + "token a line.")
         }
-        try AccessTokens.check(tokens)
-        return (tokens, stamp)
+        try AccessTokens.check(lines.map(\.token))
+        return (lines, stamp)
     }
 }
 

@@ -27,18 +27,18 @@ struct Authenticator: Sendable {
     /// Changes the number of requests per second for each token.
     func change(requestsPerSecond: Double) { requests.change(perSecond: requestsPerSecond) }
 
-    func middleware(for access: Endpoint.Access) -> AuthenticationMiddleware {
-        AuthenticationMiddleware(authenticator: self, access: access)
+    func middleware(for endpoint: Endpoint) -> AuthenticationMiddleware {
+        AuthenticationMiddleware(authenticator: self, access: endpoint.access, roles: endpoint.roles)
     }
 
-    /// The name of the caller; nil for an endpoint without authentication.
+    /// The caller; nil for an endpoint without authentication.
     ///
     /// - Throws: A problem with status 401, 403 or 429.
-    func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> String? {
+    func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> Caller? {
         guard access != .anyone else { return nil }
-        if access == .scrapers, isScraper(request, context) { return ServiceContext.local }
+        if access == .scrapers, isScraper(request, context) { return Caller.local }
         guard tokens.isRequired else {
-            guard access == .scrapers else { return ServiceContext.local }
+            guard access == .scrapers else { return Caller.local }
             throw Problem(
                 .requestUnauthorized,
                 "Without tokens, metrics are for clients on this machine; the operator can set tokens or allow a "
@@ -52,7 +52,7 @@ struct Authenticator: Sendable {
     /// The caller identified by the request's token or session cookie; nil without a valid one.
     ///
     /// - Throws: A problem with status 403 for a session cookie sent from another site's page.
-    func known(_ request: Request) throws -> String? {
+    func known(_ request: Request) throws -> Caller? {
         if let token = Self.token(in: request) { return tokens.caller(showing: token) }
         guard let caller = session.caller(of: request, tokens) else { return nil }
         if let problem = SessionPolicy.problemResponse(to: request) { throw problem }
@@ -77,11 +77,20 @@ struct Authenticator: Sendable {
         return problem
     }
 
+    /// The problem for a caller without any of the roles that a request needs.
+    static func roleProblem(_ caller: Caller, _ roles: Set<Caller.Role>) -> Problem {
+        let needed = roles.map(\.rawValue).sorted().joined(separator: " or ")
+        return Problem(
+            .requestUnauthorized,
+            "The token \"\(caller.name)\" lacks the role \(needed) that this request needs; the service's operator gives "
+                + "roles in the token file.", status: 403)
+    }
+
     /// Counts a request of a caller.
     ///
     /// - Throws: A problem with status 429.
-    func count(_ caller: String) throws {
-        guard let seconds = requests.consume(caller) else { return }
+    func count(_ caller: Caller) throws {
+        guard let seconds = requests.consume(caller.name) else { return }
         throw Problem(.requestRateLimited, "Too many requests per second with this token; retry later.")
             .retrying(after: seconds)
     }
@@ -122,6 +131,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
 
     let authenticator: Authenticator
     let access: Endpoint.Access
+    let roles: Set<Caller.Role>
 
     func handle(
         _ request: Request, context: ServiceContext,
@@ -130,8 +140,9 @@ struct AuthenticationMiddleware: RouterMiddleware {
         var context = context
         if let caller = try authenticator.caller(of: request, context, access: access) {
             try authenticator.count(caller)
-            context.caller = caller
-            context.logger[metadataKey: "caller"] = "\(caller.prefix(8))"
+            guard !caller.roles.isDisjoint(with: roles) else { throw Authenticator.roleProblem(caller, roles) }
+            context.identity = caller
+            context.logger[metadataKey: "caller"] = "\(caller.name.prefix(Limits.callerNameCharactersMax))"
         }
         return try await next(request, context)
     }

@@ -75,6 +75,8 @@ extension HTTPField.Name {
     static let preferenceApplied = known("Preference-Applied")
     static let idempotencyKey = known("Idempotency-Key")
     static let requestID = known("X-Request-Id")
+    static let batchCallbackURL = known("Batch-Callback-URL")
+    static let lastEventID = known("Last-Event-ID")
     static let idempotencyReplayed = known("Idempotency-Replayed")
     static let resourcePolicy = known("Cross-Origin-Resource-Policy")
     static let openerPolicy = known("Cross-Origin-Opener-Policy")

@@ -6,7 +6,7 @@ import Hummingbird
 package import RichPush
 import SafeArithmetic
 
-/// A session cookie of the dashboard: `<expiry>.<caller>.<mac>`, signed with the digest of the caller's token.
+/// A session cookie of the dashboard: `<expiry>.<key ID>.<mac>`, signed with the digest of the caller's token.
 ///
 /// The cookie does not contain the token, and sessions are not stored: every instance with the same tokens accepts it,
 /// and it becomes invalid when its token is removed.
@@ -37,16 +37,16 @@ struct SessionCookie: Sendable {
     /// The `Set-Cookie` value that starts a session; nil for an invalid token.
     func field(for token: String, _ tokens: AccessTokens, at now: Date = .now) -> String? {
         let expiry = Int(clamping: now.timeIntervalSince1970).adding(clamping: Limits.sessionSecondsMax)
-        guard let caller = tokens.caller(showing: token) else { return nil }
-        let content = Self.content(expiry, caller)
-        guard let mac = tokens.signature(of: Self.purpose + content, by: caller) else { return nil }
+        guard let keyID = tokens.keyID(showing: token) else { return nil }
+        let content = Self.content(expiry, keyID)
+        guard let mac = tokens.signature(of: Self.purpose + content, keyID: keyID) else { return nil }
         return field("\(content).\(mac.hexadecimal)", seconds: Limits.sessionSecondsMax)
     }
 
     var cleared: String { field("", seconds: 0) }
 
     /// The caller of a request's session cookie; nil without a valid one.
-    func caller(of request: Request, _ tokens: AccessTokens, at now: Date = .now) -> String? {
+    func caller(of request: Request, _ tokens: AccessTokens, at now: Date = .now) -> Caller? {
         let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.map { $0.trimmingSpaces }
         let shown = pairs.filter { $0.hasPrefix("\(name)=") }.prefix(Self.triedMax)
         return shown.lazy.compactMap { Self.caller(in: $0.dropFirst(name.count + 1), tokens, at: now) }.first
@@ -62,16 +62,15 @@ struct SessionCookie: Sendable {
     /// Domain separation: a signature made for another purpose is not a valid session.
     private static let purpose = "attachprep session\0"
 
-    private static func content(_ expiry: Int, _ caller: String) -> String { "\(expiry).\(caller)" }
+    private static func content(_ expiry: Int, _ keyID: String) -> String { "\(expiry).\(keyID)" }
 
     /// The caller of a cookie's value; nil if it is malformed, forged or expired, or if its token is no longer valid.
-    static func caller(in value: Substring, _ tokens: AccessTokens, at now: Date) -> String? {
+    static func caller(in value: Substring, _ tokens: AccessTokens, at now: Date) -> Caller? {
         let parts = value.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let expiry = Int(parts[0]), Double(expiry) > now.timeIntervalSince1970 else {
             return nil
         }
-        let isSigned = tokens.signed(purpose + content(expiry, parts[1]), with: parts[2], by: parts[1])
-        return isSigned ? parts[1] : nil
+        return tokens.signer(of: purpose + content(expiry, parts[1]), with: parts[2], keyID: parts[1])
     }
 }
 

@@ -117,7 +117,7 @@ extension Setting {
         case .acceptOnly: "Accept jobs without processing them; attachprep worker processes them."
         case .state: "Folder for the queue, results and quarantine."
         case .tokens: "Bearer tokens, separated by commas."
-        case .tokenFile: "File of bearer tokens, one a line; reloaded when it changes."
+        case .tokenFile: "File of bearer tokens, one a line, with name= and roles=; reloaded when it changes."
         case .webhookSecrets: "Webhook signing secrets (whsec_…), separated by commas; all of them sign."
         case .webhookSecretFile: "File of webhook signing secrets (whsec_…), one a line; reloaded when it changes."
         case .allowCallbackNetwork: "Allow webhooks to this private network (CIDR); repeatable."

@@ -22,6 +22,8 @@ struct Endpoint: Sendable {
     /// As in OpenAPI: `/v1/jobs/{id}`.
     var path: String
     var access = Access.callers
+    /// The roles of which a caller needs one.
+    var roles: Set<Caller.Role> = [.read]
     /// The media type of a successful response, checked against `Accept`; nil without negotiation.
     var produces: String? = JSONResponse.mediaType
     /// The media type of a response to JSON Lines; nil when the route does not accept them.
@@ -61,7 +63,7 @@ enum ServiceRouter {
         for middleware in outer { router.add(middleware: middleware) }
         for endpoint in endpoints {
             router.group()
-                .add(middleware: authenticator.middleware(for: endpoint.access))
+                .add(middleware: authenticator.middleware(for: endpoint))
                 .add(
                     middleware: NegotiationMiddleware(
                         produces: [endpoint.produces, endpoint.producesForLines].compactMap(\.self),
@@ -79,11 +81,11 @@ struct ServiceContext: RequestContext {
     let channel: any Channel
     /// Identifies the request in responses and log lines.
     let requestID: String
-    /// The caller's name: half of its token's digest, or `local` in a service without tokens.
-    var caller = ServiceContext.local
+    var identity = Caller.local
+    /// The caller's name; `local` in a service without tokens.
+    var caller: String { identity.name }
     /// The name of the caller's token; nil in a service without tokens.
-    var token: String? { caller == Self.local ? nil : caller }
-    static let local = "local"
+    var token: String? { identity == .local ? nil : caller }
 
     init(source: Source) {
         coreContext = CoreRequestContextStorage(source: source)

@@ -11,15 +11,15 @@ import Synchronization
 
 /// `GET /v1/events`: changes of jobs and job counts, as server-sent events.
 final class EventRoutes: Sendable {
-    private let feed: JobFeed
+    private let log: EventLog
     private let counts: CachedValue<JobCounts>
     private let heartbeatSeconds: Double
     private let listeners = Mutex(0)
 
     /// - Parameter counts: serves all listeners with one query. The counts are polled, since they also change without
     ///   an event (a job becomes due, another process works), and up to a thousand times a second in a busy queue.
-    init(feed: JobFeed, counts: CachedValue<JobCounts>, heartbeatSeconds: Double) {
-        (self.feed, self.counts) = (feed, counts)
+    init(log: EventLog, counts: CachedValue<JobCounts>, heartbeatSeconds: Double) {
+        (self.log, self.counts) = (log, counts)
         self.heartbeatSeconds = heartbeatSeconds
     }
 
@@ -34,12 +34,13 @@ final class EventRoutes: Sendable {
         guard request.method != .head else { return Response(status: .ok, headers: headers) }
         let slot = try acquireSlot()
         // Subscribes before the head is sent, so that no change after it is missed.
-        let lines = EventStream(feed, counts: counts, heartbeatSeconds: heartbeatSeconds)
+        let beginning = log.listen(after: request.headers[.lastEventID])
+        let lines = EventStream(beginning, counts: counts, heartbeatSeconds: heartbeatSeconds)
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in
                 defer { slot.release() }
-                try await writer.write(ByteBuffer(string: ": listening\n\n"))
+                try await writer.write(ByteBuffer(string: lines.first))
                 for await line in lines.begin() { try await writer.write(ByteBuffer(string: line)) }
                 try await writer.finish(nil)
             })
@@ -82,23 +83,29 @@ final class ListenerSlot: Sendable {
 
 /// Changes of jobs and job counts as lines of a server-sent event stream, with comments as heartbeats.
 struct EventStream: Sendable {
-    private let changes: AsyncStream<JobFeed.Change>
+    private let changes: AsyncStream<EventLog.Event>
+    /// What is sent first: the id from which a reconnect continues, and the missed changes.
+    let first: String
     private let counts: CachedValue<JobCounts>
     private let heartbeatSeconds: Double
 
-    init(_ feed: JobFeed, counts: CachedValue<JobCounts>, heartbeatSeconds: Double) {
-        changes = feed.changes(backlog: Limits.eventBacklogMax)
+    init(_ beginning: EventLog.Beginning, counts: CachedValue<JobCounts>, heartbeatSeconds: Double) {
+        changes = beginning.live
+        let reset = beginning.isIncomplete ? "event: reset\ndata: {}\n\n" : ""
+        first = ": listening\n\n\(beginning.missed.map(Self.line).joined())\(reset)id: \(beginning.id)\n\n"
         self.counts = counts
         self.heartbeatSeconds = heartbeatSeconds
     }
 
     /// The lines, until the feed finishes or the reader stops.
     func begin() -> AsyncStream<String> {
-        // Merges all sources; if the reader is too slow, the oldest lines are dropped.
+        // Merges all sources. The stream of a reader that is too slow ends at the first line that it would miss.
         let (lines, continuation) = AsyncStream.makeStream(
-            of: String.self, bufferingPolicy: .bufferingNewest(Limits.eventBacklogMax))
+            of: String.self, bufferingPolicy: .bufferingOldest(Limits.eventBacklogMax))
         let jobEvents = Task { [changes] in
-            for await change in changes { continuation.yield(Self.line(change)) }
+            for await change in changes {
+                if case .dropped = continuation.yield(Self.line(change)) { break }
+            }
             continuation.finish()
         }
         let countEvents = Task { [counts] in
@@ -123,8 +130,10 @@ struct EventStream: Sendable {
         return lines
     }
 
-    private static func line(_ change: JobFeed.Change) -> String {
-        "event: job\ndata: {\"id\":\"\(change.job)\",\"state\":\"\(change.state.rawValue)\"}\n\n"
+    private static func line(_ event: EventLog.Event) -> String {
+        let change = event.change
+        return "id: \(event.id)\nevent: job\n"
+            + "data: {\"id\":\"\(change.job)\",\"state\":\"\(change.state.rawValue)\"}\n\n"
     }
 
     private static func line(_ counts: JobCounts) -> String? {
@@ -134,7 +143,7 @@ struct EventStream: Sendable {
 }
 
 extension Limits {
-    /// Unread events of a listener; the oldest are dropped.
+    /// Unread events of a listener; its stream ends at the next one.
     package static let eventBacklogMax = 1_000
     /// Concurrent event listeners.
     package static let eventListenersMax = 100

@@ -4,7 +4,7 @@ package import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-package import RichPush
+import RichPush
 import SafeArithmetic
 
 /// `/v1/jobs`: list, show, cancel, retry and purge jobs, and show their logs.
@@ -17,36 +17,24 @@ struct JobRoutes: Sendable {
         [
             Endpoint(
                 method: .get, path: "/v1/jobs",
-                query: [
-                    "state", "error", "kind", "worker", "createdAfter", "createdBefore", "limit", "cursor", "search",
-                ],
-                respond: list),
-            Endpoint(method: .get, path: "/v1/jobs/{id}", respond: show),
-            Endpoint(method: .delete, path: "/v1/jobs/{id}", respond: cancel),
-            Endpoint(method: .post, path: "/v1/jobs/{id}/retry", respond: retry),
-            Endpoint(method: .post, path: "/v1/jobs/{id}/snooze", respond: snooze),
-            Endpoint(method: .post, path: "/v1/jobs/{id}/run", respond: run),
-            Endpoint(method: .get, path: "/v1/jobs/{id}/log", respond: log),
-            Endpoint(method: .post, path: "/v1/jobs/purge", respond: purge),
-            Endpoint(method: .post, path: "/v1/jobs/retry", respond: retryAll),
+                query: JobFilter.queryNames.union(["limit", "cursor"]), respond: list),
+            Endpoint(method: .get, path: "/v1/jobs/{id}", roles: Self.ownOrRead, respond: show),
+            Endpoint(method: .delete, path: "/v1/jobs/{id}", roles: Self.ownOrOperate, respond: cancel),
+            Endpoint(method: .post, path: "/v1/jobs/{id}/retry", roles: Self.ownOrOperate, respond: retry),
+            Endpoint(method: .post, path: "/v1/jobs/{id}/snooze", roles: Self.ownOrOperate, respond: snooze),
+            Endpoint(method: .post, path: "/v1/jobs/{id}/run", roles: Self.ownOrOperate, respond: run),
+            Endpoint(method: .get, path: "/v1/jobs/{id}/log", roles: Self.ownOrRead, respond: log),
+            Endpoint(method: .post, path: "/v1/jobs/purge", roles: [.operate], respond: purge),
+            Endpoint(method: .post, path: "/v1/jobs/retry", roles: [.operate], respond: retryAll),
+            Endpoint(method: .post, path: "/v1/jobs/cancel", roles: [.operate], respond: cancelAll),
+            Endpoint(method: .post, path: "/v1/jobs/priority", roles: [.operate], respond: changePriority),
+            Endpoint(method: .get, path: "/v1/batches/{id}", respond: showBatch),
         ]
     }
 
     @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let query = QueryParameters(request)
-        let search = try query.value("search")
-        guard search.map({ $0.count <= Limits.searchCharactersMax && !$0.contains("\0") }) ?? true else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "The query parameter \"search\" exceeds \(Limits.searchCharactersMax) characters or contains NUL.")
-        }
-        let filter = JobFilter(
-            states: try query.choices("state", JobState.self), search: search?.isEmpty == true ? nil : search,
-            createdBefore: try query.time("createdBefore"), errors: try query.choices("error", ErrorCode.self),
-            createdAfter: try query.time("createdAfter"), kind: try query.choice("kind", MediaKind.self),
-            worker: try query.name("worker") { name in
-                1...Limits.workerNameCharactersMax ~= name.count && !name.contains("\0") ? name : nil
-            })
+        let filter = try JobFilter(query)
         let page = try await store.list(
             filter, after: try query.name("cursor", JobID.init), limit: try query.limit())
         return try JSONResponse.response(
@@ -64,24 +52,31 @@ struct JobRoutes: Sendable {
     }
 
     @Sendable private func cancel(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let job = try await store.cancel(try id(context))
+        let job = try await store.cancel(try await ownJob(context, or: .operate).id)
+        await context.record(.cancel, "job \(job.id)", in: store)
         return try JSONResponse.response(job.located(at: baseURL), status: .accepted)
     }
 
     @Sendable private func retry(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let job = try await store.retry(try id(context))
+        let job = try await store.retry(try await ownJob(context, or: .operate).id)
+        await context.record(.retry, "job \(job.id)", in: store)
         return try JSONResponse.response(
             job.located(at: baseURL), status: .accepted, headers: [.location: "/v1/jobs/\(job.id)"])
     }
 
     @Sendable private func snooze(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let id = try id(context)
+        let id = try await ownJob(context, or: .operate).id
         let body: SnoozeBody = try await JSONBody.read(request, context)
-        return try accepted(try await store.schedule(id, notBefore: try body.date()))
+        let job = try await store.schedule(id, notBefore: try body.date())
+        await context.record(.schedule, "job \(id) to \(body.notBefore)", in: store)
+        return try accepted(job)
     }
 
     @Sendable private func run(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        try accepted(try await store.schedule(try id(context), notBefore: nil))
+        let id = try await ownJob(context, or: .operate).id
+        let job = try await store.schedule(id, notBefore: nil)
+        await context.record(.schedule, "job \(id) to now", in: store)
+        return try accepted(job)
     }
 
     private func accepted(_ job: Job) throws -> Response {
@@ -99,7 +94,10 @@ struct JobRoutes: Sendable {
             throw AttachPrepError(
                 .requestInvalid, "Jobs in state \(open.rawValue) cannot be purged; cancel them first.")
         }
-        return try JSONResponse.response(["purged": try await store.purge(try body.filter())])
+        let filter = try body.filter()
+        let purged = try await store.purge(filter)
+        await context.record(.purge, "\(purged) jobs: \(filter.summary)", in: store)
+        return try JSONResponse.response(["purged": purged])
     }
 
     @Sendable private func retryAll(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -111,9 +109,52 @@ struct JobRoutes: Sendable {
         }
         let filter = try body.filter()
         let retried = try await store.retry(filter)
+        await context.record(.retry, "\(retried) jobs: \(filter.summary)", in: store)
         var rest = filter
         rest.states = (filter.states ?? Set(JobState.allCases)).filter(\.isRetryable)
         return try JSONResponse.response(["retried": retried, "left": try await store.count(rest)])
+    }
+
+    @Sendable private func cancelAll(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let body: JobFilterBody = try await JSONBody.read(request, context)
+        if let ended = body.states?.first(where: \.isFinished) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Jobs in state \(ended.rawValue) cannot be cancelled; only queued and running jobs can.")
+        }
+        let filter = try body.filter()
+        let cancelled = try await store.cancel(filter)
+        await context.record(.cancel, "\(cancelled) jobs: \(filter.summary)", in: store)
+        return try JSONResponse.response(["cancelled": cancelled])
+    }
+
+    @Sendable private func changePriority(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let body: JobPriorityBody = try await JSONBody.read(request, context)
+        if let other = body.selection.states?.first(where: { $0 != .queued }) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The priority of jobs in state \(other.rawValue) cannot be changed; only that of queued jobs can.")
+        }
+        let filter = try body.selection.filter()
+        let changed = try await store.change(filter, to: body.priority)
+        await context.record(
+            .priority, "\(changed) jobs to \(body.priority.rawValue): \(filter.summary)", in: store)
+        return try JSONResponse.response(["changed": changed])
+    }
+
+    @Sendable private func showBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try id(context)
+        var counts: [JobState: Int] = [:]
+        for state in JobState.allCases {
+            var filter = JobFilter(states: [state])
+            filter.batch = id.text
+            counts[state] = try await store.count(filter)
+        }
+        let batch = JobBatch(id: id, counts)
+        guard batch.jobs > 0 else {
+            throw AttachPrepError(.requestNotFound, "No such batch, or the retention period of its jobs has ended.")
+        }
+        return try JSONResponse.response(batch)
     }
 
     private func id(_ context: ServiceContext) throws -> JobID {
@@ -121,51 +162,22 @@ struct JobRoutes: Sendable {
         return id
     }
 
-    private func job(_ context: ServiceContext) async throws -> Job {
+    private static let ownOrRead: Set<Caller.Role> = [.submit, .read]
+    private static let ownOrOperate: Set<Caller.Role> = [.submit, .operate]
+
+    private func job(_ context: ServiceContext) async throws -> Job { try await ownJob(context, or: .read) }
+
+    /// The job of a request, which is the caller's own unless it has a role for those of others.
+    private func ownJob(_ context: ServiceContext, or role: Caller.Role) async throws -> Job {
         guard let job = try await store.job(try id(context)) else { throw Self.unknown }
-        return job
+        if context.identity.roles.contains(role) || job.origin.caller == context.token { return job }
+        // As if it did not exist: the caller may not know of it.
+        guard context.identity.roles.contains(.read) else { throw Self.unknown }
+        throw Authenticator.roleProblem(context.identity, [role])
     }
 
     static let unknown = AttachPrepError(
         .requestNotFound, "No such job, or its retention period has ended.")
-}
-
-/// Selects jobs for a bulk operation; all given conditions must match.
-struct JobFilterBody: JSONRequest {
-    static let keys: Set = ["states", "ids", "search", "createdBefore", "error"]
-
-    let states: [JobState]?
-    let ids: [JobID]?
-    let search: String?
-    let createdBefore: String?
-    let error: ErrorCodes?
-
-    /// - Throws: `request.invalid`, `request.too_large`.
-    func filter() throws -> JobFilter {
-        guard states != nil || ids != nil || search != nil || createdBefore != nil || error != nil else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "Set \"states\", \"ids\", \"search\", \"error\" or \"createdBefore\"; selecting all is not allowed.")
-        }
-        guard (ids?.count ?? 0) <= Limits.selectedIDsMax else {
-            throw AttachPrepError(
-                .requestTooLarge, "More than \(Limits.selectedIDsMax) \"ids\"; send several requests.")
-        }
-        guard search.map({ 1...Limits.searchCharactersMax ~= $0.count && !$0.contains("\0") }) ?? true else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "\"search\" must be 1 to \(Limits.searchCharactersMax) characters without NUL.")
-        }
-        let before = try createdBefore.map { text in
-            guard let date = Timestamp.date(text) else {
-                throw AttachPrepError(
-                    .requestInvalid, "\"createdBefore\" must be an RFC 3339 time such as 2026-11-21T20:51:02Z.")
-            }
-            return date
-        }
-        return JobFilter(
-            states: states.map(Set.init), search: search, ids: ids, createdBefore: before, errors: error?.all)
-    }
 }
 
 /// Until when a queued job does not start.
@@ -181,18 +193,6 @@ struct SnoozeBody: JSONRequest {
                 .requestInvalid, "\"notBefore\" must be an RFC 3339 time such as 2026-11-21T20:51:02Z.")
         }
         return date
-    }
-}
-
-/// One error code or a list of error codes.
-struct ErrorCodes: Decodable {
-    let all: Set<ErrorCode>
-
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        // A string is one code, known or not; anything else is decoded, or rejected, as a list.
-        let isOne = (try? value.decode(String.self)) != nil
-        all = isOne ? [try value.decode(ErrorCode.self)] : Set(try value.decode([ErrorCode].self))
     }
 }
 
@@ -219,13 +219,4 @@ package struct JobLogResponse: Codable {
     init(_ lines: [JobLogLine]) {
         self.lines = lines.map { Line(date: Timestamp.text($0.date), level: $0.level, text: $0.text) }
     }
-}
-
-extension Limits {
-    /// Characters of a search: longer than any word in names and URLs of jobs.
-    package static let searchCharactersMax = 200
-    /// IDs in one request: with them, its body is below 64 KB.
-    static let selectedIDsMax = 1_000
-    /// Characters of a worker's name: the longest host name, and a process ID.
-    static let workerNameCharactersMax = 300
 }

@@ -15,7 +15,7 @@ struct JobSubmissionRoutes: Sendable {
     let baseURL: String?
 
     var endpoints: [Endpoint] {
-        [Endpoint(method: .post, path: "/v1/jobs", respond: submit)]
+        [Endpoint(method: .post, path: "/v1/jobs", roles: [.submit], respond: submit)]
     }
 
     @Sendable private func submit(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -29,6 +29,8 @@ struct JobSubmissionRoutes: Sendable {
                 "Prefer: wait is for one request as application/json; submit the batch without it, then wait for each "
                     + "job by GET /v1/jobs/{id}, or for its webhook.", status: 422)
         }
+        let batchCallback = request.headers[.batchCallbackURL]
+        try batchCallback.map { try validator.check(batchCallbackURL: $0) }
         let bytes = try await body.all()
         let key = keyHeader.map {
             IdempotencyKey(caller: context.caller, key: $0.text, bodyDigest: SHA256.hash(data: bytes).hexadecimal)
@@ -40,10 +42,13 @@ struct JobSubmissionRoutes: Sendable {
                     json: bytes, defaults: AttachmentRequest(source: ""),
                     form: .whole(linesMediaType: SubmissionFormat.linesMediaType)), by: context.token)
             submission.origin.idempotencyKey = keyHeader?.text
+            // A batch of one job.
+            if batchCallback != nil { submission.origin.batch = JobID.make().text }
             let kept = try await store.enqueue([submission], idempotency: key)
             guard let job = kept.jobs.first else {
                 throw AttachPrepError(.internal, "The service failed.", detail: "enqueue returned no job")
             }
+            try await notify(batchCallback, whenDone: job)
             return try await answer(job, isRepeated: kept.areRepeated, waitSeconds)
         case .lines:
             let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: keyHeader?.text)
@@ -55,12 +60,19 @@ struct JobSubmissionRoutes: Sendable {
                 return submission
             }
             let kept = try await store.enqueue(submissions, idempotency: key)
+            if let first = kept.jobs.first { try await notify(batchCallback, whenDone: first) }
             return try JSONResponse.response(
                 JobsResponse(
                     batch: kept.jobs.first?.origin.batch, jobs: kept.jobs.map { $0.located(at: baseURL) }),
                 status: .accepted,
                 headers: Self.fields(isRepeated: kept.areRepeated))
         }
+    }
+
+    /// Also after a repetition of the submission, which may follow a loss of the connection just here.
+    private func notify(_ callback: String?, whenDone job: Job) async throws {
+        guard let callback, let batch = job.origin.batch.flatMap(JobID.init) else { return }
+        try await store.notify(callback, whenDone: batch)
     }
 
     /// Responds with the manifest if the caller waits (`Prefer: wait`) and the job ends in time, else with the job.

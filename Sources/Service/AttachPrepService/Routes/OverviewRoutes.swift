@@ -9,6 +9,8 @@ import Synchronization
 /// `GET /v1/overview`: service status, job counts and throughput for the dashboard.
 struct OverviewRoutes: Sendable {
     private let statistics: CachedValue<StoreStatistics>
+    private let history: CachedValue<JobHistoryResponse>
+    private let store: any JobStore
     private let serviceStatus: ServiceStatus
     private let readiness: @Sendable () async -> ReadinessReport
     private let startedAt = Date.now
@@ -17,17 +19,32 @@ struct OverviewRoutes: Sendable {
         store: any JobStore, serviceStatus: ServiceStatus, readiness: @escaping @Sendable () async -> ReadinessReport
     ) {
         statistics = CachedValue(for: .seconds(Limits.overviewSeconds)) { try await StoreStatistics(of: store) }
+        history = CachedValue(for: .seconds(Limits.historySeconds)) {
+            let end = JobHistoryResponse.end(at: .now)
+            return JobHistoryResponse(try await store.history(until: end), until: end)
+        }
+        self.store = store
         self.serviceStatus = serviceStatus
         self.readiness = readiness
     }
 
-    var endpoints: [Endpoint] { [Endpoint(method: .get, path: "/v1/overview", respond: show)] }
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(method: .get, path: "/v1/overview", respond: show),
+            Endpoint(method: .get, path: "/v1/history", respond: showHistory),
+        ]
+    }
+
+    @Sendable private func showHistory(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        try JSONResponse.response(try await history.value())
+    }
 
     @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
         try JSONResponse.response(
             OverviewResponse(
                 startedAt: startedAt, statistics: try await statistics.value(), serviceStatus: serviceStatus,
-                readiness: await readiness(), workers: try await serviceStatus.workers()))
+                readiness: await readiness(), workers: try await serviceStatus.workers(),
+                pauses: try await store.pauses()))
     }
 }
 
@@ -80,10 +97,11 @@ struct OverviewResponse: Encodable {
     /// The API's key for media processes.
     @Nullable private var children: ServiceStatus.MediaProcesses?
     private let workers: [WorkerResponse]
+    private let pauses: [JobPause]
 
     init(
         startedAt: Date, statistics: StoreStatistics, serviceStatus: ServiceStatus, readiness: ReadinessReport,
-        workers: [WorkerReport]
+        workers: [WorkerReport], pauses: [JobPause]
     ) {
         let counts = JobCountsResponse(statistics.counts, at: statistics.date)
         (jobs, due) = (counts.jobs, counts.due)
@@ -105,6 +123,7 @@ struct OverviewResponse: Encodable {
             target: serviceStatus.publishName, healthy: publishHealth.isHealthy, reason: publishHealth.reason)
         children = serviceStatus.mediaProcesses()
         self.workers = workers.map(WorkerResponse.init)
+        self.pauses = pauses
     }
 }
 
@@ -177,6 +196,35 @@ struct JobPaceResponse: Encodable {
     }
 }
 
+/// The jobs that ended in each hour of a week.
+struct JobHistoryResponse: Encodable {
+    struct Hour: Encodable {
+        let start: String
+        let succeeded: Int
+        let failed: Int
+        @Nullable var medianSeconds: Double?
+        @Nullable var p95Seconds: Double?
+    }
+
+    private let hours: [Hour]
+
+    /// - Parameter end: of the last hour.
+    init(_ intervals: [JobPace.Interval], until end: Date) {
+        hours = intervals.enumerated().map { index, interval in
+            Hour(
+                start: Timestamp.text(end.addingTimeInterval(-3600 * Double(intervals.count - index))),
+                succeeded: interval.succeeded, failed: interval.failed,
+                medianSeconds: interval.latencies.percentile(0.5)?.wholeMilliseconds,
+                p95Seconds: interval.latencies.percentile(0.95)?.wholeMilliseconds)
+        }
+    }
+
+    /// The end of the hour that a time is in, so that hours begin with those of the clock.
+    static func end(at now: Date) -> Date {
+        Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 3600).rounded(.down) * 3600 + 3600)
+    }
+}
+
 struct ErrorCodeCount: Encodable {
     var code: ErrorCode
     var jobs: Int
@@ -221,4 +269,6 @@ final class CachedValue<Value: Sendable>: Sendable {
 extension Limits {
     /// How long the overview is cached: computing it for a busy hour takes 0.1 s of a core.
     static let overviewSeconds = 1.5
+    /// How long the history is cached: a week of a million jobs takes a second or two.
+    static let historySeconds = 60.0
 }

@@ -17,7 +17,8 @@ struct PayloadRoutes: Sendable {
     var endpoints: [Endpoint] {
         [
             Endpoint(
-                method: .post, path: "/v1/payloads", producesForLines: SubmissionFormat.linesMediaType,
+                method: .post, path: "/v1/payloads", roles: [.submit],
+                producesForLines: SubmissionFormat.linesMediaType,
                 respond: rewrite)
         ]
     }

@@ -48,6 +48,20 @@ struct QueryParameters {
             })
     }
 
+    /// The values of a parameter that may be repeated, or separated by commas; nil if it is missing.
+    ///
+    /// - Throws: `request.invalid` if a value is not UTF-8.
+    func words(_ name: String) throws -> [String]? {
+        let found = pairs.filter { $0.name == name }
+        guard !found.isEmpty else { return nil }
+        return try found.flatMap { pair in
+            guard let value = pair.value else {
+                throw AttachPrepError(.requestInvalid, "The query parameter \"\(name)\" is not UTF-8.")
+            }
+            return value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+    }
+
     /// The value of a parameter that is one of several choices; nil if it is missing.
     ///
     /// - Throws: `request.invalid`.

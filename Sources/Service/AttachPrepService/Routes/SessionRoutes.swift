@@ -1,3 +1,4 @@
+import AttachPrepModel
 import HTTPTypes
 import Hummingbird
 package import RichPush
@@ -16,30 +17,39 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let isKnown = try authenticator.tokens.isRequired && authenticator.known(request) != nil
+        guard authenticator.tokens.isRequired else { return try JSONResponse.response(answer(.local)) }
+        let caller = try authenticator.known(request)
         // Limits guessing of tokens, as on all other routes.
-        if authenticator.tokens.isRequired, !isKnown, authenticator.showsToken(request) {
-            throw authenticator.unauthorizedProblem(context)
-        }
-        return try JSONResponse.response(answer(isAuthorized: isKnown))
+        if caller == nil, authenticator.showsToken(request) { throw authenticator.unauthorizedProblem(context) }
+        return try JSONResponse.response(answer(caller))
     }
 
     @Sendable private func begin(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let body: SessionRequest = try await JSONBody.read(request, context, bytesMax: Limits.sessionBytesMax)
-        guard authenticator.tokens.isRequired else { return try JSONResponse.response(answer(isAuthorized: true)) }
-        guard let field = authenticator.session.field(for: body.token, authenticator.tokens) else {
-            throw authenticator.unauthorizedProblem(context)
+        guard authenticator.tokens.isRequired else { return try JSONResponse.response(answer(.local)) }
+        guard let caller = authenticator.tokens.caller(showing: body.token),
+            let field = authenticator.session.field(for: body.token, authenticator.tokens)
+        else {
+            var problem = authenticator.unauthorizedProblem(context)
+            if problem.code == .requestUnauthorized {
+                problem.detail = "This token is not valid here; check it against the service's token file."
+            }
+            throw problem
         }
-        return try JSONResponse.response(answer(isAuthorized: true), headers: [.setCookie: field])
+        return try JSONResponse.response(answer(caller), headers: [.setCookie: field])
     }
 
     @Sendable private func end(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        try JSONResponse.response(answer(isAuthorized: false), headers: [.setCookie: authenticator.session.cleared])
+        try JSONResponse.response(
+            answer(authenticator.tokens.isRequired ? nil : .local),
+            headers: [.setCookie: authenticator.session.cleared])
     }
 
-    private func answer(isAuthorized: Bool) -> SessionResponse {
+    private func answer(_ caller: Caller?) -> SessionResponse {
         SessionResponse(
-            required: authenticator.tokens.isRequired, authorized: isAuthorized || !authenticator.tokens.isRequired)
+            required: authenticator.tokens.isRequired, authorized: caller != nil,
+            caller: authenticator.tokens.isRequired ? caller?.name : nil,
+            roles: Caller.Role.allCases.filter { caller?.roles.contains($0) ?? false }.map(\.rawValue))
     }
 }
 
@@ -49,10 +59,13 @@ struct SessionRequest: JSONRequest {
     let token: String
 }
 
-/// Whether the service requires a token, and whether the request is authorized.
+/// Whether the service requires a token, and whether and as whom the request is authorized.
 struct SessionResponse: Encodable {
     var required: Bool
     var authorized: Bool
+    /// The name of the token; null without one.
+    @Nullable var caller: String?
+    var roles: [String]
 }
 
 extension Limits {

@@ -15,7 +15,7 @@ struct UploadRoutes: Sendable {
     let store: any UploadStore
 
     var endpoints: [Endpoint] {
-        [Endpoint(method: .post, path: "/v1/uploads", respond: receive)]
+        [Endpoint(method: .post, path: "/v1/uploads", roles: [.submit], respond: receive)]
     }
 
     @Sendable private func receive(_ request: Request, _ context: ServiceContext) async throws -> Response {

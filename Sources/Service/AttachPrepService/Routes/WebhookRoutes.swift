@@ -10,15 +10,18 @@ struct WebhookRoutes: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(method: .get, path: "/v1/webhooks", query: ["state", "job", "limit", "cursor"], respond: list),
-            Endpoint(method: .post, path: "/v1/webhooks/replay", respond: replay),
+            Endpoint(
+                method: .get, path: "/v1/webhooks", query: ["state", "job", "search", "limit", "cursor"],
+                respond: list),
+            Endpoint(method: .post, path: "/v1/webhooks/replay", roles: [.operate], respond: replay),
         ]
     }
 
     @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let query = QueryParameters(request)
         let filter = WebhookFilter(
-            states: try query.choices("state", WebhookState.self), job: try query.name("job", JobID.init))
+            states: try query.choices("state", WebhookState.self), job: try query.name("job", JobID.init),
+            search: try query.search())
         let page = try await store.webhooks(
             filter, after: try query.name("cursor", WebhookID.init), limit: try query.limit())
         return try JSONResponse.response(
@@ -27,7 +30,9 @@ struct WebhookRoutes: Sendable {
 
     @Sendable private func replay(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let body: WebhookReplayRequest = try await JSONBody.read(request, context)
-        return try JSONResponse.response(["replayed": try await store.replayWebhooks(try body.filter())])
+        let replayed = try await store.replayWebhooks(try body.filter())
+        await context.record(.replay, "\(replayed) webhooks", in: store)
+        return try JSONResponse.response(["replayed": replayed])
     }
 }
 
@@ -62,6 +67,7 @@ struct WebhookReplayRequest: JSONRequest {
 package struct WebhookSummary: Codable, Sendable, Hashable {
     package var id: String
     package var job: JobID
+    @Nullable package var callerID: String?
     package var url: String
     package var event: WebhookNotice.Event
     package var state: WebhookState
@@ -73,7 +79,7 @@ package struct WebhookSummary: Codable, Sendable, Hashable {
     @Nullable package var lastError: String?
 
     private enum CodingKeys: String, CodingKey {
-        case id, job, url
+        case id, job, callerID, url
         case event = "type"
         case state, attempts, createdAt, nextAt, endedAt, lastStatus, lastError
     }
@@ -81,6 +87,7 @@ package struct WebhookSummary: Codable, Sendable, Hashable {
     package init(_ webhook: Webhook) {
         id = webhook.id.text
         job = webhook.job
+        callerID = webhook.callerID
         url = RedactedURL.redact(webhook.notice.url)
         event = webhook.notice.event
         state = webhook.state
