@@ -63,6 +63,7 @@ import FuzzSupport
         let apart: Set<String> = Set(
             media.items.flatMap { item in
                 ([item.path] + item.fields.values).compactMap { $0.steps.first?.key }
+                    + item.location.companions.compactMap(\.firstKey)
                     + (item.location.alternativeText == nil ? [] : ["aps", "_mediaAlt"])
             })
         for key in top where !apart.contains(key) && key != PushContent.key && media.root.steps.isEmpty {
@@ -86,6 +87,12 @@ import FuzzSupport
     private static func isPlain(_ text: String) -> Bool {
         // Control characters: C0, DEL and C1.
         text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
+    }
+}
+
+extension PayloadPattern {
+    fileprivate var firstKey: String? {
+        if case .key(let key) = steps.first { key } else { nil }
     }
 }
 

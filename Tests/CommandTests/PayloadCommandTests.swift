@@ -194,7 +194,6 @@ import Testing
                 "payload.type_not_attachable", "payload.content_extension",
             ])
         #expect(report["dialect"] as? String == "attach")
-        #"{"message":{"topic":"t","notification":{"title":"x","image":"\#(try CommandBench.url("counter.gif"))"},"#
     }
 }
 

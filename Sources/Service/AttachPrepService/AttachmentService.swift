@@ -14,7 +14,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     public let boundPort = BoundPort()
 
     private let feed: JobFeed
-    /// The changes of `feed` for HTTP listeners, which ends when the service stops, while the worker still needs `feed`.
+    /// The changes of `feed` for HTTP listeners: it ends when the service stops, while the worker still needs `feed`.
     private let eventLog = EventLog()
     private let tokens: AccessTokens
     private let settings: ServiceSettings

@@ -9,7 +9,7 @@ import Testing
 enum JobQueueConformance {
     static let behaviors =
         submissions + claims + lanes + hosts + leases + completions + management + postponements + waits + pauses
-            + clocks
+        + clocks
 
     static let submissions: [Behavior] = [
         Behavior("An enqueued job is read back as submitted") { driver in

@@ -85,7 +85,8 @@ struct RequestOptionGroup: ParsableArguments {
 
     /// The request for a source.
     ///
-    /// - Throws: `options.invalid_clipping_rect`, `request.invalid` for a target; other options are validated when the request is prepared.
+    /// - Throws: `options.invalid_clipping_rect`, `request.invalid` for a target; other options are validated when the
+    ///   request is prepared.
     func request(for source: String) throws -> AttachmentRequest {
         var request = AttachmentRequest(source: source)
         request.rendition = rendition

@@ -49,8 +49,8 @@ package enum StoreSchema {
     /// of `JobOrigin`.
     package static let sharedColumns = """
         id, state, lane, caller_id, source, error_code, owner, host, key, upload, attempts, losses, created_at, \
-        started_at, not_before, not_after, token, worker, calls_back, request, secret, error, origin, batch, \
-        idempotency_key
+        started_at, not_before, not_after, token, worker, calls_back, request, secret, error, origin, \
+        batch, idempotency_key
         """
 
     private static let sharedDefinitions = """
@@ -58,8 +58,8 @@ package enum StoreSchema {
         error_code text, owner text NOT NULL, host text NOT NULL, key text NOT NULL, upload text,
         attempts bigint NOT NULL DEFAULT 0, losses bigint NOT NULL DEFAULT 0, created_at bigint NOT NULL,
         started_at bigint, not_before bigint, not_after bigint, token bigint, worker text,
-        calls_back bigint NOT NULL, request text NOT NULL, secret text, error text, origin text, batch text,
-        idempotency_key text
+        calls_back bigint NOT NULL, request text NOT NULL, secret text, error text, origin text,
+        batch text, idempotency_key text
         """
 
     /// `due_at`: when it may run. `place`: its position among the due jobs of its lane, a time (`ClaimState`). `wait`:

@@ -21,7 +21,8 @@ extension SQLJobStore {
         try await write { transaction in
             let ids = try transaction.rows(
                 """
-                SELECT id FROM batch WHERE created_at <= $1 AND NOT EXISTS (SELECT 1 FROM job WHERE job.batch = batch.id)
+                SELECT id FROM batch WHERE created_at <= $1
+                    AND NOT EXISTS (SELECT 1 FROM job WHERE job.batch = batch.id)
                     AND NOT EXISTS (SELECT 1 FROM webhook WHERE webhook.job = batch.id AND webhook.state = 'pending')
                 LIMIT \(Self.removalCountMax)
                 """, [.integer(oldest)]

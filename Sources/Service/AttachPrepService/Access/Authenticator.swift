@@ -36,9 +36,9 @@ struct Authenticator: Sendable {
     /// - Throws: A problem with status 401, 403 or 429.
     func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> Caller? {
         guard access != .anyone else { return nil }
-        if access == .scrapers, isScraper(request, context) { return Caller.local }
+        if access == .scrapers, isScraper(request, context) { return .local }
         guard tokens.isRequired else {
-            guard access == .scrapers else { return Caller.local }
+            guard access == .scrapers else { return .local }
             throw Problem(
                 .requestUnauthorized,
                 "Without tokens, metrics are for clients on this machine; the operator can set tokens or allow a "
@@ -82,8 +82,8 @@ struct Authenticator: Sendable {
         let needed = roles.map(\.rawValue).sorted().joined(separator: " or ")
         return Problem(
             .requestUnauthorized,
-            "The token \"\(caller.name)\" lacks the role \(needed) that this request needs; the service's operator gives "
-                + "roles in the token file.", status: 403)
+            "The token \"\(caller.name)\" lacks the role \(needed) that this request needs; the service's operator "
+                + "gives roles in the token file.", status: 403)
     }
 
     /// Counts a request of a caller.

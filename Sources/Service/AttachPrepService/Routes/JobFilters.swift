@@ -163,11 +163,9 @@ struct ErrorCodes: Decodable {
 
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
-        if let one = try? value.decode(ErrorCode.self) {
-            all = [one]
-        } else {
-            all = Set(try value.decode([ErrorCode].self))
-        }
+        // A string is one code, known or not; anything else is decoded, or rejected, as a list.
+        let isOne = (try? value.decode(String.self)) != nil
+        all = isOne ? [try value.decode(ErrorCode.self)] : Set(try value.decode([ErrorCode].self))
     }
 }
 

@@ -22,6 +22,8 @@ struct JobSubmissionRoutes: Sendable {
         let format = try SubmissionFormat(request)
         let body = try BoundedRequestBody(request, context, max: format.bytesMax)
         let keyHeader = try IdempotencyKeyHeader(request)
+        let batchCallback = request.headers[.batchCallbackURL].flatMap { $0.isEmpty ? nil : $0 }
+        try batchCallback.map { try validator.check(batchCallbackURL: $0) }
         let waitSeconds = try PreferHeader(request).waitSeconds
         guard waitSeconds == nil || format == .one else {
             throw Problem(
@@ -29,8 +31,6 @@ struct JobSubmissionRoutes: Sendable {
                 "Prefer: wait is for one request as application/json; submit the batch without it, then wait for each "
                     + "job by GET /v1/jobs/{id}, or for its webhook.", status: 422)
         }
-        let batchCallback = request.headers[.batchCallbackURL]
-        try batchCallback.map { try validator.check(batchCallbackURL: $0) }
         let bytes = try await body.all()
         let key = keyHeader.map {
             IdempotencyKey(caller: context.caller, key: $0.text, bodyDigest: SHA256.hash(data: bytes).hexadecimal)
