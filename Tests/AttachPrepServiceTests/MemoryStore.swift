@@ -70,6 +70,19 @@ final class MemoryStore: JobStore {
     func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob] {
         []
     }
+    func claimOverdue(
+        _ count: Int, by worker: String, lease: Duration, waitSecondsMax: Double
+    ) async throws -> [ClaimedJob] { [] }
+
+    func schedule(_ id: JobID, notBefore: Date?) async throws -> Job {
+        try check()
+        change(id) { $0.request.jobOptions.notBefore = notBefore }
+        guard let job = state.withLock({ $0.jobs[id] }), job.state == .queued else {
+            throw AttachPrepError.stateConflict(id, nil, "cannot be scheduled")
+        }
+        return job
+    }
+
     func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus] { [:] }
     func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool { false }
     func postpone(

@@ -96,17 +96,6 @@ import Testing
         try await service.stop()
     }
 
-    @Test func `A missing bucket fails the job and is logged at the start`() async throws {
-        let environment = store.environment.merging([
-            "ATTACHPREP_PUBLISH": "s3://nowhere", "AWS_SECRET_ACCESS_KEY": "testing",
-        ]) { $1 }
-        let service = try await bench.start(environment: environment.mapValues { Optional($0) })
-        let manifest = try await prepared(try ServiceBench.url("grid.jpg"), by: service)
-        #expect((manifest["error"] as? [String: Any])?["code"] as? String == "publish.not_found", "\(manifest)")
-        let log = try await service.stop().errorText
-        #expect(log.contains("bucket is not writable"), "\(log)")
-    }
-
     @Test func `An invalid publish target is reported before anything starts`() async throws {
         let arguments = ["serve", "--port", "0", "--publish", "s5://x"]
         let result = try await bench.command(arguments, timeoutSeconds: 30).run()

@@ -33,12 +33,18 @@ def requests(body):
 
 @schemathesis.hook
 def filter_body(context, body):
-    # Members that depend on each other: two times in order (x-later-than), and deviceBudget with network or rendition.
+    # Members that depend on each other: two times in order (x-later-than), and deviceBudget with network or rendition;
+    # in "retry", the two delays, and until with notAfter.
     together = [
         ("notBefore", "notAfter"),
         ("network", "deviceBudget"),
         ("rendition", "deviceBudget"),
     ]
+    retries = [request["retry"] for request in requests(body) if isinstance(request.get("retry"), dict)]
+    if any(retry.get("backOff") is not None and retry.get("backOffMax") is not None for retry in retries):
+        return False
+    if any(retry.get("until") is not None for retry in retries):
+        together = together + [("retry", "notAfter")]
     return not any(
         request.get(one) is not None and request.get(other) is not None
         for request in requests(body)

@@ -49,6 +49,12 @@ struct HTTPJobsClient: JobsClient {
 
     func cancel(_ id: JobID) async throws -> Job { try await request(.delete, "/v1/jobs/\(id)") }
 
+    func schedule(_ id: JobID, notBefore: Date?) async throws -> Job {
+        guard let notBefore else { return try await request(.post, "/v1/jobs/\(id)/run") }
+        let body = ["notBefore": Timestamp.text(notBefore)]
+        return try await request(.post, "/v1/jobs/\(id)/snooze", body: [UInt8](try JSONEncoder().encode(body)))
+    }
+
     private struct Purge: Encodable {
         var states: [JobState]?
         var ids: [JobID]?

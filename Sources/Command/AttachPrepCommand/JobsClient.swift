@@ -16,6 +16,8 @@ protocol JobsClient: Sendable {
     func log(of id: JobID) async throws -> [JobLogLine]
     func retry(_ id: JobID) async throws -> Job
     func cancel(_ id: JobID) async throws -> Job
+    /// Lets a queued job start at a time, or now for nil.
+    func schedule(_ id: JobID, notBefore: Date?) async throws -> Job
     func purge(_ filter: JobFilter) async throws -> Int
     func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPageResponse
     func replay(_ filter: WebhookFilter) async throws -> Int
@@ -191,6 +193,9 @@ struct StoreJobsClient: JobsClient {
     func log(of id: JobID) async throws -> [JobLogLine] { try await store.log(of: id) }
     func retry(_ id: JobID) async throws -> Job { try await store.retry(id) }
     func cancel(_ id: JobID) async throws -> Job { try await store.cancel(id) }
+    func schedule(_ id: JobID, notBefore: Date?) async throws -> Job {
+        try await store.schedule(id, notBefore: notBefore)
+    }
     func purge(_ filter: JobFilter) async throws -> Int { try await store.purge(filter) }
 
     func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPageResponse {

@@ -6,16 +6,19 @@ import AttachPrepService
 import FoundationEssentials
 import RichPush
 
-/// `attachprep jobs list|show|workers|retry|cancel|purge`
+/// `attachprep jobs list|show|workers|retry|snooze|run|cancel|purge`
 struct JobsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
-        abstract: "List, show, retry, cancel and purge jobs, and list workers.",
+        abstract: "List, show, retry, reschedule, cancel and purge jobs, and list workers.",
         discussion: """
             Uses a running service with --url, else the data folder, even while a service uses it. Jobs of status dead \
             have failed until their retries were used up.
             """,
-        subcommands: [List.self, Show.self, Workers.self, Retry.self, Cancel.self, Purge.self, Migrate.self])
+        subcommands: [
+            List.self, Show.self, Workers.self, Retry.self, Snooze.self, Run.self, Cancel.self, Purge.self,
+            Migrate.self,
+        ])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -96,6 +99,49 @@ struct JobsCommand: ParsableCommand {
         func run() async throws {
             try await client.each(ids, orAll: allDead ? .dead : nil) { client, id, format in
                 let job = try await client.retry(id)
+                return format == .json ? try JSONEncoder.singleLine.text(job) : "\(id) queued"
+            }
+        }
+    }
+
+    struct Snooze: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "snooze", abstract: "Let queued jobs start later.")
+
+        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID]
+        @Option(
+            name: .customLong("for"),
+            help: ArgumentHelp("Not before this time has passed, such as 30m or 2h.", valueName: "time"))
+        var duration: DurationArgument?
+        @Option(help: ArgumentHelp("Not before this time, such as 2026-11-21T20:51:02Z.", valueName: "time"))
+        var until: TimeArgument?
+        @OptionGroup var client: JobsClientOptionGroup
+
+        func validate() throws {
+            guard (duration != nil) != (until != nil) else { throw ValidationError("Give either --for or --until.") }
+        }
+
+        func run() async throws {
+            let date = until?.date ?? Date.now.addingTimeInterval(duration?.seconds ?? 0)
+            try await client.each(ids) { client, id, format in
+                let job = try await client.schedule(id, notBefore: date)
+                return format == .json
+                    ? try JSONEncoder.singleLine.text(job) : "\(id) queued, not before \(Timestamp.text(date))"
+            }
+        }
+    }
+
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "run", abstract: "Let queued jobs start now, whatever they wait for.",
+            discussion: "Jobs wait for --for of jobs snooze, their notBefore, or the next attempt.")
+
+        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID]
+        @OptionGroup var client: JobsClientOptionGroup
+
+        func run() async throws {
+            try await client.each(ids) { client, id, format in
+                let job = try await client.schedule(id, notBefore: nil)
                 return format == .json ? try JSONEncoder.singleLine.text(job) : "\(id) queued"
             }
         }
@@ -234,13 +280,21 @@ enum WorkerTable {
                 [
                     StyledText(worker.name), StyledText("\(worker.running)"), StyledText("\(worker.concurrency)"),
                     StyledText("\(worker.mediaSlots)"), StyledText(worker.version), StyledText(worker.startedAt, .dim),
-                    StyledText(worker.reportedAt, .dim), StyledText(worker.draining ? "draining" : "working"),
+                    StyledText(worker.reportedAt, .dim), status(worker),
                 ]
             },
             narrowingSteps: [
                 .leaveOut("started"), .leaveOut("slots"), .narrow("worker", to: 12), .leaveOut("reported"),
             ],
             hasHeadInFiles: true)
+    }
+}
+
+extension WorkerTable {
+    private static func status(_ worker: WorkerResponse) -> StyledText {
+        if worker.draining { return StyledText("draining") }
+        let names = worker.outages.map(\.dependency.rawValue).joined(separator: ", ")
+        return names.isEmpty ? StyledText("working") : StyledText("waits for \(names)", .bad)
     }
 }
 
@@ -258,6 +312,7 @@ struct JobRow {
         if let startedAt = job.startedAt { lines.append(("started", Timestamp.text(startedAt))) }
         if let finishedAt = job.finishedAt { lines.append(("finished", Timestamp.text(finishedAt))) }
         if let worker = job.worker { lines.append(("worker", worker)) }
+        if let start = job.request.jobOptions.notBefore { lines.append(("not before", Timestamp.text(start))) }
         if let callback = job.request.jobOptions.callbackURL { lines.append(("callback", callback)) }
         if let result = job.result {
             lines.append(("outcome", result.outcome.rawValue))

@@ -18,9 +18,14 @@ public struct AttachPrepError: Error, Codable, Sendable, Hashable, CustomStringC
     public let detail: String?
     /// Whether a retry may succeed; the default of the code unless given.
     public let isRetryable: Bool
+    /// The status that the source's server answered with, if that is the error; nil for others.
+    public let status: Int?
 
-    public init(_ code: ErrorCode, _ message: String, detail: String? = nil, isRetryable: Bool? = nil) {
+    public init(
+        _ code: ErrorCode, _ message: String, detail: String? = nil, isRetryable: Bool? = nil, status: Int? = nil
+    ) {
         self.code = code
+        self.status = status
         self.message = MessageText.message(message)
         self.detail = detail.map(MessageText.message)
         self.isRetryable = isRetryable ?? code.isRetryable
@@ -32,7 +37,8 @@ public struct AttachPrepError: Error, Codable, Sendable, Hashable, CustomStringC
         self.init(
             try values.decode(ErrorCode.self, forKey: .code), try values.decode(String.self, forKey: .message),
             detail: try values.decodeIfPresent(String.self, forKey: .detail),
-            isRetryable: try values.decode(Bool.self, forKey: .isRetryable))
+            isRetryable: try values.decode(Bool.self, forKey: .isRetryable),
+            status: try values.decodeIfPresent(Int.self, forKey: .status))
     }
 
     /// Code, message and, if present, detail: for the log.
@@ -121,12 +127,14 @@ public enum ErrorCode: String, JSONChoice, Sendable, Hashable {
     case outputNotWritable = "output.not_writable"
     /// The disk is full.
     case outputNoSpace = "output.no_space"
-    /// The bucket's endpoint rejected the key, secret, token, clock or file.
+    /// The bucket's endpoint rejected the key, secret, token or clock.
     case publishDenied = "publish.denied"
     /// The bucket does not exist or is in another region.
     case publishNotFound = "publish.not_found"
     /// The endpoint does not answer or is overloaded.
     case publishUnavailable = "publish.unavailable"
+    /// The endpoint rejected this file or its upload, and takes others.
+    case publishRejected = "publish.rejected"
     /// No media was found in the payload.
     case payloadNoMedia = "payload.no_media"
     /// More than 64 KiB, or more than 4,096 bytes after optional parts were removed.
@@ -214,6 +222,7 @@ public enum ErrorCode: String, JSONChoice, Sendable, Hashable {
         case .publishDenied: Row(502)
         case .publishNotFound: Row(502)
         case .publishUnavailable: Row(503, retryable: true)
+        case .publishRejected: Row(502)
         case .payloadNoMedia: Row(422)
         case .payloadTooLarge: Row(422)
         case .payloadInvalid: Row(422)

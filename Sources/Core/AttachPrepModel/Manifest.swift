@@ -194,9 +194,12 @@ public struct ManifestError: Codable, Sendable, Hashable {
     public var retryable: Bool
     /// The equivalent `UNError` code; null when there is none.
     @Nullable public var appleCode: Int? = nil
+    /// The status that the source's server answered with, if that is the error; left out for others.
+    public var status: Int?
 
     public init(_ error: AttachPrepError) {
         code = error.code
+        status = error.status
         message = error.message
         retryable = error.isRetryable
         appleCode = error.code.appleCode

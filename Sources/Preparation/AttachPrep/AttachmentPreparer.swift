@@ -72,6 +72,13 @@ public final class AttachmentPreparer: Sendable {
     /// - Throws: The error with which publishing would fail: `publish.…`.
     public func probeTarget() async throws { try await dependencies.target.probe() }
 
+    /// Checks whether host names can be resolved: whether any name of a source, or a name of
+    /// `PreparerConfiguration.resolverProbes`, is answered.
+    ///
+    /// - Throws: `download.dns` when none is. Never without such names: then a host without name servers cannot be told
+    ///   from a machine without them.
+    public func probeResolver() async throws { try await dependencies.resolver.probe() }
+
     /// Closes connections and ends media processes; call it once, when no request is running.
     public func shutdown() async {
         await dependencies.target.shutdown()
@@ -86,6 +93,7 @@ public final class AttachmentPreparer: Sendable {
         switch await prepare(PreparationTask(request)) {
         case .ended(let manifest, _): return manifest
         case .unchanged: preconditionFailure("unchanged without validators in the request")
+        case .unpublished: preconditionFailure("unpublished in a task that does not keep results")
         }
     }
 
@@ -154,6 +162,7 @@ public final class AttachmentPreparer: Sendable {
             preparation.folder = task.folder
             preparation.onFiles = task.onFiles
             preparation.validators = task.validators
+            preparation.keepsUnpublished = task.keepsUnpublished
             return .success(preparation)
         } catch {
             return .failure(Manifest(rejecting: request, error))

@@ -15,6 +15,8 @@ public struct PreparationTask: Sendable {
     public var share = MediaShare()
     /// Validators of the version fetched before; the server is then asked whether there is a newer one.
     public var validators: SourceValidators?
+    /// Whether a result that cannot be published now is returned as `unpublished`, and not as an error.
+    public var keepsUnpublished = false
     /// Called with the manifest and the path of the folder with its files, before they are published.
     public var onFiles: (@Sendable (Manifest, String) async -> Void)?
     /// The logger of this request; nil uses the preparer's.

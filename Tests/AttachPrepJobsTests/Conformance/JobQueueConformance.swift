@@ -8,7 +8,7 @@ import Testing
 /// The behavior that every `JobQueue` has; each test gets a new driver.
 enum JobQueueConformance {
     static let behaviors =
-        submissions + claims + lanes + hosts + leases + completions + management + postponements + clocks
+        submissions + claims + lanes + hosts + leases + completions + management + postponements + waits + clocks
 
     static let submissions: [Behavior] = [
         Behavior("An enqueued job is read back as submitted") { driver in

@@ -51,6 +51,27 @@ import Testing
     }
 }
 
+/// A queue whose secrets are sealed with a key that a machine does not have.
+@Suite struct MissingKeyTests {
+    @Test func `A job whose key is missing waits without an attempt, and others go on`() async throws {
+        let postgres = try await PostgresUnderTest()
+        var sealed = JobSubmission.sample()
+        sealed.request.headers = ["Authorization": "Bearer secret"]
+        let ids = try await postgres.driver.enqueue(sealed, .sample())
+        let other = try await postgres.other(seal: "k2:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE=")
+        #expect(try await other.driver.claim(2).map(\.job.id) == [ids[1]])
+        #expect(other.store.outages.map(\.dependency) == [.queueKey] && postgres.store.outages.isEmpty)
+        #expect(other.store.unavailableReason?.contains("\"k1\"") == true)
+        let waiting = try await postgres.driver.job(ids[0])
+        #expect(waiting.state == .queued && waiting.attempts == 0 && waiting.error?.code == .queueUnavailable)
+        postgres.clock.advance(31)
+        let claimed = try await postgres.driver.claimOne()
+        #expect(claimed.job.id == ids[0] && claimed.losses == 0 && claimed.job.attempts == 1)
+        await other.close()
+        await postgres.close()
+    }
+}
+
 /// A store in a schema of its own on the server that all tests of this process share, with a clock that the test
 /// controls.
 struct PostgresUnderTest: Sendable {
@@ -78,7 +99,9 @@ struct PostgresUnderTest: Sendable {
             url: try await Self.sharedServer.url)
     }
 
-    private init(_ limits: StoreLimits, schema: PostgresSchema, clock: TestClock, url: String) async throws {
+    private init(
+        _ limits: StoreLimits, schema: PostgresSchema, clock: TestClock, url: String, seal: String = Self.seal
+    ) async throws {
         (self.limits, self.schema, self.clock, feed) = (limits, schema, clock, JobFeed())
         let database = try await PostgresDatabase.open(
             try PostgresAddress(url), schema: schema, logger: Logger(label: "tests"),
@@ -86,16 +109,16 @@ struct PostgresUnderTest: Sendable {
         try await database.ensureSchema()
         try await StoreSchema.migrate(database)
         store = try await SQLJobStore.open(
-            database, seal: try SecretSeal(Self.seal), files: nil, uploads: NoUploads(), limits: limits,
+            database, seal: try SecretSeal(seal), files: nil, uploads: NoUploads(), limits: limits,
             clock: clock.storeClock(), feed: feed)
     }
 
     /// Another process of the same queue.
     ///
     /// - Parameter relay: what it connects to instead of the server.
-    func other(through relay: PostgresRelay? = nil) async throws -> PostgresUnderTest {
+    func other(through relay: PostgresRelay? = nil, seal: String = Self.seal) async throws -> PostgresUnderTest {
         let url = if let relay { relay.url } else { try await Self.sharedServer.url }
-        return try await PostgresUnderTest(limits, schema: schema, clock: clock, url: url)
+        return try await PostgresUnderTest(limits, schema: schema, clock: clock, url: url, seal: seal)
     }
 
     var driver: DriverUnderTest {

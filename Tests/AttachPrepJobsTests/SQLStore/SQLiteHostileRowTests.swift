@@ -13,8 +13,8 @@ import Testing
     ]
 
     private static let numbers = [
-        "attempts", "losses", "created_at", "started_at", "due_at", "place", "not_before", "wait", "parked",
-        "lease_until", "cancelling", "token", "lane", "claim_number", "calls_back",
+        "attempts", "losses", "created_at", "started_at", "due_at", "place", "not_before", "not_after", "wait",
+        "parked", "waits_since", "lease_until", "cancelling", "token", "lane", "claim_number", "calls_back",
     ]
     private static let texts = [
         "id", "state", "caller_id", "source", "error_code", "host", "key", "upload", "worker",
@@ -27,6 +27,7 @@ import Testing
         for _ in 0..<3 {
             let jobs = (try? await store.claim(3, by: "worker", lease: .seconds(15), hostLimit: 16)) ?? []
             for job in jobs { _ = try? await store.finish(job.lease, .failed(.rejected(.internal)), notice: .sample()) }
+            _ = try? await store.claimOverdue(3, by: "worker", lease: .seconds(15), waitSecondsMax: 60)
             _ = try? await store.claimWebhooks(9, lease: .seconds(60))
             sqlite.clock.advance(16)
         }

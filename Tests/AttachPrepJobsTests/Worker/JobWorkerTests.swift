@@ -80,7 +80,7 @@ import Testing
         ).jobs.map(\.id)
         try await bench.working { worker in
             try await pollUntil("the worker reports why it claims no jobs") {
-                worker.health == .unavailable("It did not work.")
+                worker.health == .unavailable("Jobs wait for the disk: It did not work.")
             }
             for id in ids { try await bench.ended(id) }
             #expect(worker.health == .ok)

@@ -58,6 +58,16 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
         }
     }
 
+    func claimOverdue(
+        _ count: Int, by worker: String, lease: Duration, waitSecondsMax: Double
+    ) async throws -> [ClaimedJob] {
+        try await available().claimOverdue(count, by: worker, lease: lease, waitSecondsMax: waitSecondsMax)
+    }
+
+    func schedule(_ id: JobID, notBefore: Date?) async throws -> Job {
+        try await available().schedule(id, notBefore: notBefore)
+    }
+
     func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool {
         try await available().finish(lease, ending, notice: notice)
     }

@@ -97,14 +97,25 @@ final class ScriptedPreparer: JobPreparing {
     typealias Script = @Sendable (_ task: PreparationTask, _ number: Int) async -> PreparationResult
 
     let output: String
+    let keepsFolders: Bool
+    private let probing: @Sendable (Dependency) throws -> Void
     private let script: Script
     private let recorded = Mutex<[PreparationTask]>([])
 
-    /// - Parameter script: receives the number of the task, from 1.
-    init(output: String, _ script: @escaping Script) {
+    /// - Parameters:
+    ///   - probe: throws when a dependency is away.
+    ///   - script: receives the number of the task, from 1.
+    init(
+        output: String, keepsFolders: Bool = true, probe: @escaping @Sendable (Dependency) throws -> Void = { _ in },
+        _ script: @escaping Script
+    ) {
         self.output = output
+        self.keepsFolders = keepsFolders
         self.script = script
+        probing = probe
     }
+
+    func probe(_ dependency: Dependency) throws { try probing(dependency) }
 
     var tasks: [PreparationTask] { recorded.withLock { $0 } }
 

@@ -33,7 +33,7 @@ struct OverviewRouteTests {
         let worker = WorkerReport(
             name: "host-1 77", host: "host-1", version: "1.0.0", startedAt: Date(timeIntervalSince1970: 1_795_294_262),
             reportedAt: Date(timeIntervalSince1970: 1_795_294_300), running: 3, concurrency: 32, mediaSlots: 4,
-            isDraining: true)
+            isDraining: true, outages: [DependencyOutage(.bucket, reason: "It is away.")])
         status.workers = { [worker] }
         let service = try await LiveService(serviceStatus: status)
         let overview = try await service.caller.get("/v1/overview").object
@@ -42,7 +42,9 @@ struct OverviewRouteTests {
         #expect(listed["running"] as? Int == 3 && listed["concurrency"] as? Int == 32)
         #expect(listed["mediaSlots"] as? Int == 4 && listed["draining"] as? Bool == true)
         #expect(listed["startedAt"] as? String == "2026-11-21T20:51:02.000Z")
-        #expect(listed["reportedAt"] as? String == "2026-11-21T20:51:40.000Z" && listed.count == 9)
+        #expect(listed["reportedAt"] as? String == "2026-11-21T20:51:40.000Z" && listed.count == 10)
+        let outage = ["dependency": "bucket", "reason": "It is away."]
+        #expect(listed["outages"] as? [[String: String]] == [outage])
     }
 
     private static let states = ["queued", "running", "succeeded", "failed", "dead", "cancelled"]

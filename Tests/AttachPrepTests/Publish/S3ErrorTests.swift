@@ -27,7 +27,7 @@ struct S3ErrorTests {
 
     static let rows = [
         Row(status: 404, code: "NoSuchBucket", errorCode: .publishNotFound, message: "no bucket media at 10.0.0.1"),
-        Row(status: 404, code: "NoSuchUpload", errorCode: .publishUnavailable, message: "removed a multipart upload"),
+        Row(status: 404, code: "NoSuchUpload", errorCode: .publishRejected, message: "removed a multipart upload"),
         Row(status: 404, errorCode: .publishNotFound, message: "no bucket media"),
         Row(status: 400, code: "InvalidBucketName", errorCode: .publishNotFound, message: "bucket name media"),
         Row(status: 403, code: "SignatureDoesNotMatch", errorCode: .publishDenied, message: "secret key"),
@@ -36,7 +36,7 @@ struct S3ErrorTests {
             status: 403, code: "AccessDenied", errorCode: .publishDenied, remedy: .renewal, message: "allow them"),
         Row(status: 403, errorCode: .publishDenied, remedy: .renewal, message: "bucket media"),
         Row(status: 400, code: "ExpiredToken", errorCode: .publishDenied, remedy: .renewal, message: "have expired"),
-        Row(status: 400, code: "EntityTooLarge", errorCode: .publishDenied, message: "status 400"),
+        Row(status: 400, code: "EntityTooLarge", errorCode: .publishRejected, message: "status 400"),
         Row(status: 301, code: "PermanentRedirect", errorCode: .publishNotFound, message: "to another endpoint"),
         Row(status: 503, code: "SlowDown", errorCode: .publishUnavailable, remedy: .retry, message: "status 503"),
         Row(status: 500, code: "InternalError", errorCode: .publishUnavailable, remedy: .retry, message: "status 500"),

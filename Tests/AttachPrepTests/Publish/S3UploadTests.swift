@@ -219,7 +219,7 @@ import Testing
             request.method == "POST" && request.target.contains("uploadId") ? .s3Error(404, "NoSuchUpload") : nil
         }
         let error = try await failure(bytes: 9_000_000)
-        #expect(error.code == .publishUnavailable && error.message.contains("removed a multipart upload"), "\(error)")
+        #expect(error.code == .publishRejected && error.message.contains("removed a multipart upload"), "\(error)")
     }
 
     @Test(arguments: [true, false])
@@ -236,7 +236,7 @@ import Testing
         if isThere {
             try await bucket.upload(bytes: 9_000_000)
         } else {
-            #expect(try await failure(bytes: 9_000_000).code == .publishUnavailable)
+            #expect(try await failure(bytes: 9_000_000).code == .publishRejected)
         }
         #expect(bucket.requestLines.contains("HEAD"))
     }

@@ -118,6 +118,7 @@ struct ErrorCodeTests {
         "options.invalid_clipping_rect", "options.invalid_time", "options.invalid_size", "deadline.exceeded",
         "deadline.not_after", "events.full",
         "output.not_writable", "output.no_space", "publish.denied", "publish.not_found", "publish.unavailable",
+        "publish.rejected",
         "payload.no_media", "payload.too_large", "payload.invalid", "queue.full", "queue.unavailable",
         "job.worker_lost", "sandbox.unavailable", "cancelled", "internal",
     ]

@@ -3,6 +3,7 @@ import AttachPrep
 public import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
+import FoundationEssentials
 import MediaEngine
 import RichPush
 
@@ -114,6 +115,16 @@ struct DurationArgument: ExpressibleByArgument {
 
     var defaultValueDescription: String {
         Int(exactly: seconds).map { "\($0)s" } ?? "\(seconds)s"
+    }
+}
+
+/// An RFC 3339 time.
+struct TimeArgument: ExpressibleByArgument {
+    let date: Date
+
+    init?(argument: String) {
+        guard let date = Timestamp.date(argument) else { return nil }
+        self.date = date
     }
 }
 

@@ -86,6 +86,7 @@ struct WorkOptionGroup: SettingFlags {
     @Option(help: .of(.concurrency)) var concurrency: String?
     @Option(help: .of(.perHost)) var perHost: String?
     @Option(help: .of(.mediaSlots)) var mediaSlots: String?
+    @Option(help: .of(.retry)) var retry: String?
     @Option(help: .of(.maxQueue)) var maxQueue: String?
     @Option(help: .of(.drain)) var drain: String?
     @Flag(help: .of(.requireSandbox)) var requireSandbox = false
@@ -93,7 +94,7 @@ struct WorkOptionGroup: SettingFlags {
     var values: [Setting: String?] {
         [
             .concurrency: concurrency, .perHost: perHost, .mediaSlots: mediaSlots, .maxQueue: maxQueue, .drain: drain,
-            .requireSandbox: FlagText.flag(requireSandbox),
+            .retry: retry, .requireSandbox: FlagText.flag(requireSandbox),
         ]
     }
 }
@@ -104,11 +105,13 @@ struct DownloadOptionGroup: SettingFlags {
     @Option(help: .of(.caFile)) var caFile: String?
     @Option(help: .of(.proxy)) var proxy: String?
     @Option(help: .of(.resolve)) var resolve: [String] = []
+    @Option(help: .of(.resolverProbe)) var resolverProbe: [String] = []
 
     var values: [Setting: String?] {
         [
             .httpsOnly: FlagText.flag(httpsOnly), .allowPrivateNetwork: FlagText.flag(allowPrivateNetwork),
             .caFile: caFile, .proxy: proxy, .resolve: FlagText.joined(resolve),
+            .resolverProbe: FlagText.joined(resolverProbe),
         ]
     }
 }

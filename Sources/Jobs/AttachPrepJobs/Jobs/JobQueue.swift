@@ -24,6 +24,11 @@ public protocol JobQueue: Sendable {
     /// running jobs as `hostLimit` allows, and jobs whose work key is running: they can use its result.
     func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob]
 
+    /// Claims at most `count` queued jobs that may not start any more, whatever holds others up: their `notAfter` has
+    /// passed, or they have waited for a dependency for `waitSecondsMax`. The worker ends them without an attempt.
+    func claimOverdue(_ count: Int, by worker: String, lease: Duration, waitSecondsMax: Double) async throws
+        -> [ClaimedJob]
+
     /// Renews leases and returns the status of each.
     func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus]
 
@@ -34,7 +39,8 @@ public protocol JobQueue: Sendable {
 
     /// Returns a job whose attempt failed to the queue, due at a later time.
     ///
-    /// - Parameter isAttempt: false when the job did not cause the failure; its number of attempts then stays the same.
+    /// - Parameter isAttempt: false when the job did not cause the failure; its number of attempts then stays the same,
+    ///   and it counts as waiting from the first such call on.
     /// - Returns: False when the lease was lost.
     func postpone(_ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool) async throws -> Bool
 
@@ -50,6 +56,13 @@ public protocol JobQueue: Sendable {
     ///
     /// - Throws: `request.not_found`, `request.conflict` in any other state, `queue.full`.
     func retry(_ id: JobID) async throws -> Job
+
+    /// Gives a queued job a time before which it does not start: its `notBefore`. Nil lets it start now, also when it
+    /// waits for its next attempt.
+    ///
+    /// - Throws: `request.not_found`, `request.conflict` in any other state, `request.invalid` for a time that is not
+    ///   before the job's `notAfter`.
+    func schedule(_ id: JobID, notBefore: Date?) async throws -> Job
 
     /// Returns a job; nil when there is no job with this id.
     func job(_ id: JobID) async throws -> Job?
@@ -78,9 +91,12 @@ public struct ClaimedJob: Sendable {
     public var failures: Int
     /// Number of workers that were lost while they had it: killed, crashed or frozen.
     public var losses: Int
+    /// Since when it waits for a dependency that is away; nil for other jobs.
+    public var waitsSince: Date?
 
     public init(
-        job: Job, request: AttachmentRequest, key: WorkKey, lease: JobLease, dueAt: Date, failures: Int, losses: Int
+        job: Job, request: AttachmentRequest, key: WorkKey, lease: JobLease, dueAt: Date, failures: Int, losses: Int,
+        waitsSince: Date? = nil
     ) {
         self.job = job
         self.request = request
@@ -89,6 +105,7 @@ public struct ClaimedJob: Sendable {
         self.dueAt = dueAt
         self.failures = failures
         self.losses = losses
+        self.waitsSince = waitsSince
     }
 }
 

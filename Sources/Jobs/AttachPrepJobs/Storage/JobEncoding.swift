@@ -83,13 +83,14 @@ extension ClaimedJob {
     ///   - dueAt: milliseconds since 1970.
     /// - Throws: `queue.unavailable` for secrets that cannot be decoded.
     package init(
-        _ job: Job, secret: String?, key: String, token: Int64, dueAt: Int64, losses: Int
+        _ job: Job, secret: String?, key: String, token: Int64, dueAt: Int64, losses: Int, waitsSince: Int64?
     ) throws {
         let secrets: JobSecrets? = try secret.map { try StoredJSON.value($0, "a job's secrets") }
         self.init(
             job: job, request: secrets?.restored(to: job.request) ?? job.request, key: WorkKey(key),
             lease: JobLease(job: job.id, token: token), dueAt: Date(milliseconds: dueAt),
-            failures: Self.failures(attempts: job.attempts, losses: losses), losses: losses)
+            failures: Self.failures(attempts: job.attempts, losses: losses), losses: losses,
+            waitsSince: waitsSince.map { Date(milliseconds: $0) })
     }
 }
 
@@ -125,7 +126,7 @@ package struct EncodedCompletion: Sendable {
 package enum JobWait: Int {
     /// No wait: due since its submission.
     case none = 0
-    /// Back-off after a failed attempt or a lost worker.
+    /// Back-off after a failed attempt or a lost worker, or the wait for a dependency.
     case backOff = 1
     /// The caller set `notBefore`.
     case notBefore = 2

@@ -20,6 +20,9 @@ public protocol StoreMaintenance: Sendable {
     /// store.
     var unavailableReason: String? { get }
 
+    /// What this machine lacks to process some of the jobs, which wait for it.
+    var outages: [DependencyOutage] { get }
+
     /// Changes the limits of a running store, for the next calls.
     func apply(_ limits: StoreLimits)
 

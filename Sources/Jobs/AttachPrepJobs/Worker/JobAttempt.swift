@@ -1,5 +1,5 @@
-public import AttachPrep
-public import AttachPrepModel
+import AttachPrep
+import AttachPrepModel
 import FoundationEssentials
 import Logging
 import MediaEngine
@@ -22,7 +22,9 @@ struct JobAttempt: Sendable {
     }
 
     func run() async -> AttemptResult {
-        switch StartDecision(losses: job.losses, notAfter: job.request.jobOptions.notAfter, now: claimedAt) {
+        switch StartDecision(
+            losses: job.losses, notAfter: job.request.jobOptions.notAfter, overdue: overdue, now: claimedAt)
+        {
         case .begin: break
         case .fail(let error): return .notStarted(.failed(rejection(error)))
         case .markDead(let error): return await recordLosses(error)
@@ -31,7 +33,37 @@ struct JobAttempt: Sendable {
             return try await find()
         } catch {
             logger.error("the attempt failed unexpectedly", metadata: ["error": "\(error)"])
-            return .rejected(rejection(error), failedAt: .now)
+            return await failed(rejection(error), failedAt: .now)
+        }
+    }
+
+    /// The error of a dependency for which the job has waited for as long as results are kept; nil for other jobs.
+    private var overdue: AttachPrepError? {
+        guard job.waitsSince != nil, let error = job.job.error else { return nil }
+        let limit = WaitLimit(job, retentionSeconds: dependencies.settings.retentionSeconds, now: claimedAt)
+        guard limit.retentionEnd <= claimedAt else { return nil }
+        return AttachPrepError(error.code, error.message, isRetryable: error.retryable)
+    }
+
+    /// The result of an attempt that failed: a wait, if its error names a dependency that is away.
+    func failed(_ manifest: Manifest, failedAt: Date) async -> AttemptResult {
+        guard let error = manifest.error else { return .rejected(manifest, failedAt: failedAt) }
+        let outage = await resolverOutage(after: error)
+        guard let dependency = Dependency(namedBy: error.code, isResolverAway: outage != nil) else {
+            return .rejected(manifest, failedAt: failedAt)
+        }
+        return .waiting(dependency, outage ?? error)
+    }
+
+    /// Why no name is resolved; nil when names are, or when the failure is another one.
+    private func resolverOutage(after error: ManifestError) async -> ManifestError? {
+        // A name that does not exist was answered, so that its error is not retryable.
+        guard error.code == .downloadDNS, error.retryable else { return nil }
+        do {
+            try await dependencies.preparer.probe(.resolver)
+            return nil
+        } catch {
+            return (error as? AttachPrepError).map { ManifestError($0) }
         }
     }
 
@@ -83,10 +115,6 @@ struct JobAttempt: Sendable {
 
     // MARK: Manifests, names and times
 
-    func rejected(_ manifest: Manifest, fetchedAt: Date) -> AttemptResult {
-        .rejected(manifest, failedAt: fetchedAt.addingTimeInterval(manifest.seconds))
-    }
-
     func rejection(_ error: any Error) -> Manifest {
         JobManifest.rejecting(job, error, waited: waited)
     }
@@ -136,6 +164,7 @@ extension JobAttempt {
         task.folder = folder
         task.logger = logger
         task.share = MediaShare(job)
+        task.keepsUnpublished = true
         task.validators = validators
         if let upload { task.localFile = try await path(of: upload) }
         #if DEBUG
@@ -154,10 +183,19 @@ extension JobAttempt {
         case .ended(let manifest, let freshness):
             dependencies.metrics.worked(manifest.timings)
             log(manifest)
+            if manifest.error == nil, !dependencies.preparer.keepsFolders {
+                dependencies.gates.recordSuccess(.bucket, .signingKey)
+            }
             let key = isCut && manifest.outcome == .bestAttempt ? privateKey : job.key
             return manifest.error == nil
                 ? try await store(manifest, freshness, fetchedAt, for: key)
                 : await record(isCut ? cutShort(manifest) : manifest, fetchedAt)
+        case .unpublished(let result, let error):
+            dependencies.metrics.worked(result.manifest.timings)
+            let isPrivate = isCut && result.manifest.outcome == .bestAttempt
+            return try await HeldResult(attempt: self, result: result, fetchedAt: fetchedAt).end(after: error) {
+                try await store($0, result.freshness, fetchedAt, for: isPrivate ? privateKey : job.key)
+            }
         }
     }
 
@@ -199,13 +237,33 @@ extension JobAttempt {
             return .interrupted
         }
         do {
-            let stored = try await dependencies.store.store(
-                manifest, folder: dependencies.preparer.keepsFolders ? path : nil, for: key, freshness: freshness,
-                fetchedAt: fetchedAt)
+            let stored = try await stored(manifest, path, freshness, fetchedAt, for: key)
             return .prepared(JobManifest.made(manifest, for: job, waited: waited), stored.media)
         } catch {
             try? FileManager.default.removeItem(atPath: path)
             throw error
+        }
+    }
+
+    /// Stores a result. One whose files are published waits for the database: otherwise its source would be
+    /// downloaded again for nothing.
+    private func stored(
+        _ manifest: Manifest, _ path: String, _ freshness: SourceFreshness?, _ fetchedAt: Date, for key: WorkKey
+    ) async throws -> StoredResult {
+        let folder = dependencies.preparer.keepsFolders ? path : nil
+        let limit = WaitLimit(job, retentionSeconds: dependencies.settings.retentionSeconds, now: .now)
+        var isTrial = false
+        while true {
+            do {
+                return try await dependencies.store.store(
+                    manifest, folder: folder, for: key, freshness: freshness, fetchedAt: fetchedAt)
+            } catch let error as AttachPrepError where error.code == .queueUnavailable && folder == nil {
+                dependencies.gates.recordFailure(.database, error.message, isTrial: isTrial)
+                guard dependencies.activeLeases.status(of: job.lease) == .held else { throw error }
+                let turn = try await dependencies.gates.wait(for: .database, until: limit.end)
+                guard turn != .over else { throw error }
+                isTrial = turn == .trial
+            }
         }
     }
 
@@ -215,8 +273,10 @@ extension JobAttempt {
         guard manifest.error?.code != .cancelled, dependencies.activeLeases.status(of: job.lease) == .held else {
             return .interrupted
         }
-        let isStorage = manifest.error.map { StorageCircuitBreaker.isStorage($0.code) } ?? false
-        if !isStorage, manifest.error?.code != .deadlineNotAfter {
+        let manifest = JobManifest.made(manifest, for: job, waited: waited)
+        let end = await failed(manifest, failedAt: fetchedAt.addingTimeInterval(manifest.seconds))
+        if case .waiting = end { return end }
+        if manifest.error?.code != .deadlineNotAfter {
             do {
                 _ = try await dependencies.store.store(
                     manifest, folder: nil, for: job.key, freshness: nil, fetchedAt: fetchedAt)
@@ -225,11 +285,11 @@ extension JobAttempt {
                 logger.warning("the failure could not be stored for other jobs", metadata: ["error": "\(error)"])
             }
         }
-        return rejected(JobManifest.made(manifest, for: job, waited: waited), fetchedAt: fetchedAt)
+        return end
     }
 
     /// Replaces the error of a budget that ended at the job's own deadline: a larger budget would not have helped.
-    private func cutShort(_ manifest: Manifest) -> Manifest {
+    func cutShort(_ manifest: Manifest) -> Manifest {
         guard manifest.error?.code == .deadlineExceeded, let notAfter = job.request.jobOptions.notAfter else {
             return manifest
         }
@@ -238,7 +298,7 @@ extension JobAttempt {
         return manifest
     }
 
-    private func log(_ manifest: Manifest) {
+    func log(_ manifest: Manifest) {
         var metadata: Logger.Metadata = [
             "outcome": "\(manifest.outcome)",
             "milliseconds": .stringConvertible(Int(clamping: manifest.timings.total.rounded())),
@@ -263,6 +323,8 @@ enum AttemptResult: Sendable {
     case prepared(Manifest, MediaID)
     /// The source was rejected, with the time of the failure; the manifest contains the error.
     case rejected(Manifest, failedAt: Date)
+    /// A dependency is away, which is not the job's fault.
+    case waiting(Dependency, ManifestError)
     /// Work did not start.
     case notStarted(JobCompletion)
     /// Work was interrupted, without a result.
@@ -302,31 +364,3 @@ enum JobManifest {
     /// Rounds to 0.01 ms, as all timings of a manifest.
     private static func rounded(_ milliseconds: Double) -> Double { (milliseconds * 100).rounded() / 100 }
 }
-
-/// Prepares the attachment of a job; implemented by `AttachmentPreparer` and by test doubles.
-public protocol JobPreparing: Sendable {
-    /// The folder in which result folders are created.
-    var output: String { get }
-
-    /// Counters since the start.
-    var statistics: PreparerStatistics { get }
-
-    /// Prepares one source.
-    func prepare(_ task: PreparationTask) async -> PreparationResult
-
-    /// Whether results are folders in `output`; false when they exist only where they were published.
-    var keepsFolders: Bool { get }
-
-    /// Whether the published files of a result still exist.
-    func isStillPublished(_ manifest: Manifest) async -> Bool
-}
-
-extension JobPreparing {
-    /// True for preparers that do not publish elsewhere.
-    public var keepsFolders: Bool { true }
-
-    /// True for preparers that do not publish elsewhere.
-    public func isStillPublished(_ manifest: Manifest) async -> Bool { true }
-}
-
-extension AttachmentPreparer: JobPreparing {}

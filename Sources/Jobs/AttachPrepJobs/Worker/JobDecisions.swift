@@ -1,7 +1,7 @@
-import AttachPrep
+public import AttachPrep
 import AttachPrepModel
 import Crypto
-import FoundationEssentials
+public import FoundationEssentials
 package import RichPush
 import SafeArithmetic
 
@@ -10,18 +10,34 @@ enum StartDecision: Sendable, Hashable {
     case begin
     /// The job's `notAfter` has passed.
     case fail(AttachPrepError)
-    /// The job lost its worker too often.
+    /// The job lost its worker too often, or waited for a dependency as long as results are kept.
     case markDead(AttachPrepError)
 
-    init(losses: Int, notAfter: Date?, now: Date) {
+    /// - Parameter overdue: the error of a dependency for which the job has waited too long; nil for other jobs.
+    init(losses: Int, notAfter: Date?, overdue: AttachPrepError? = nil, now: Date) {
         if LossPolicy.isDead(losses: losses) {
             self = .markDead(.lostTooOften(losses))
         } else if let notAfter, notAfter <= now {
             self = .fail(.startedTooLate(notAfter))
+        } else if let overdue {
+            self = .markDead(overdue)
         } else {
             self = .begin
         }
     }
+}
+
+/// How long a job may wait for a dependency: until its `notAfter`, or as long as finished jobs are kept.
+struct WaitLimit: Sendable, Hashable {
+    let notAfter: Date?
+    let retentionEnd: Date
+
+    init(_ job: ClaimedJob, retentionSeconds: Double, now: Date) {
+        notAfter = job.request.jobOptions.notAfter
+        retentionEnd = (job.waitsSince ?? now).addingTimeInterval(retentionSeconds)
+    }
+
+    var end: Date { min(notAfter ?? .distantFuture, retentionEnd) }
 }
 
 extension AttachPrepError {
@@ -99,15 +115,71 @@ extension StoredResult {
     fileprivate var isLasting: Bool { manifest.error == nil && manifest.outcome != .bestAttempt }
 }
 
-/// How often and when failed attempts are retried.
+/// How often and when failed attempts are retried, and which ones.
 public struct RetryPolicy: Sendable, Hashable {
     /// Maximum number of attempts, including the first.
-    public var attemptsMax = Limits.jobAttemptsMax
+    public var attemptsMax: Int
     /// Maximum delay after the first failure in seconds, doubled for each further one.
-    public var backOffSeconds = Limits.jobBackOffSeconds
-    public var backOffSecondsMax = Limits.jobBackOffSecondsMax
+    public var backOffSeconds: Double
+    public var backOffSecondsMax: Double
+    /// No attempt begins after this time; nil for no limit.
+    public var until: Date?
+    /// The failures that are retried.
+    public var causes: Set<RetryOptions.Cause>
+    /// The statuses that mean that media is not there yet.
+    public var statuses: Set<Int> = [404]
 
-    public init() {}
+    public init(_ preset: RetryOptions.Preset = .fast) {
+        switch preset {
+        case .fast:
+            attemptsMax = Limits.jobAttemptsMax
+            (backOffSeconds, backOffSecondsMax) = (Limits.jobBackOffSeconds, Limits.jobBackOffSecondsMax)
+            causes = [.network, .server, .processing]
+        case .patient:
+            attemptsMax = Limits.patientAttemptsMax
+            (backOffSeconds, backOffSecondsMax) = (Limits.patientBackOffSeconds, Limits.jobBackOffSecondsMax)
+            causes = Set(RetryOptions.Cause.allCases)
+        }
+    }
+
+    /// The policy with what a job or the service's operator has asked for.
+    public func applying(_ options: RetryOptions?) -> RetryPolicy {
+        guard let options else { return self }
+        var policy = options.preset.map { RetryPolicy($0) } ?? self
+        policy.attemptsMax = options.attempts ?? policy.attemptsMax
+        policy.backOffSeconds = options.backOffSeconds ?? policy.backOffSeconds
+        policy.backOffSecondsMax =
+            options.backOffSecondsMax ?? max(policy.backOffSecondsMax, options.backOffSeconds ?? 0)
+        policy.until = options.until ?? policy.until
+        policy.causes = options.causes ?? policy.causes
+        if let statuses = options.statuses {
+            policy.statuses = statuses
+            if options.causes == nil, !statuses.isEmpty { policy.causes.insert(.notThereYet) }
+        }
+        return policy
+    }
+
+    /// Whether a failure is retried.
+    ///
+    /// - Parameter failures: number of failed attempts, including this one.
+    func counts(_ error: ManifestError, failures: Int) -> Bool {
+        guard let cause = cause(of: error) else { return false }
+        // A file that stays incomplete is a damaged one.
+        if error.isOfIncompleteFile, failures >= Limits.incompleteFileAttemptsMax { return false }
+        return causes.contains(cause)
+    }
+
+    /// The group of a failure; nil for one that no attempt changes.
+    private func cause(of error: ManifestError) -> RetryOptions.Cause? {
+        if let status = error.status, statuses.contains(status) { return .notThereYet }
+        if error.isOfIncompleteFile { return .notThereYet }
+        guard error.retryable else { return nil }
+        switch error.code {
+        case .downloadDNS, .downloadConnect, .downloadTimeout, .downloadTruncated: return .network
+        case .downloadHTTPStatus: return .server
+        default: return .processing
+        }
+    }
 
     /// Returns the maximum delay after a number of failures, in seconds.
     func delayMax(failures: Int) -> Double {
@@ -118,9 +190,9 @@ public struct RetryPolicy: Sendable, Hashable {
 
 /// Decides what follows a failed attempt.
 enum RetryDecision: Sendable, Hashable {
-    /// The error is permanent, or `notAfter` leaves no time for another attempt.
+    /// The error is not retried, or `notAfter` leaves no time for another attempt.
     case fail
-    /// All attempts are used up.
+    /// All attempts are used up, or their time is over.
     case markDead
     case retry(at: Date)
 
@@ -136,7 +208,7 @@ enum RetryDecision: Sendable, Hashable {
         after error: ManifestError, failures: Int, notAfter: Date?, policy: RetryPolicy, failedAt: Date, now: Date,
         chance: Double
     ) {
-        guard error.retryable else {
+        guard policy.counts(error, failures: failures) else {
             self = .fail
             return
         }
@@ -148,7 +220,13 @@ enum RetryDecision: Sendable, Hashable {
         let start = failedAt <= now ? failedAt : now
         let wait = policy.delayMax(failures: failures) * chance
         let date = max(now.addingTimeInterval(Self.secondsMin), start.addingTimeInterval(wait))
-        self = notAfter.map { date < $0 } ?? true ? .retry(at: date) : .fail
+        if let notAfter, date >= notAfter {
+            self = .fail
+        } else if let until = policy.until, date >= until {
+            self = .markDead
+        } else {
+            self = .retry(at: date)
+        }
     }
 
     /// Derives the jitter from the work key and the time of failure: jobs that share a failure are retried together
@@ -168,4 +246,17 @@ extension Limits {
     static let jobBackOffSeconds = 5.0
     /// The longest back-off.
     package static let jobBackOffSecondsMax = 600.0
+    /// Attempts of a patient job, including the first: with the back-off they cover some 8 hours, a working day in
+    /// which an origin is mended or media is made.
+    package static let patientAttemptsMax = 100
+    /// Back-off of a patient job after the first failure, doubled for each further one.
+    static let patientBackOffSeconds = 10.0
+    /// Attempts for a file that is empty or incomplete, as one that is still being uploaded; at 10 s and more apart,
+    /// some 40 minutes.
+    static let incompleteFileAttemptsMax = 10
+}
+
+extension ManifestError {
+    /// Whether the source was empty or cannot be decoded, as a file that is still being written.
+    fileprivate var isOfIncompleteFile: Bool { code == .mediaEmpty || code == .mediaCorrupt }
 }

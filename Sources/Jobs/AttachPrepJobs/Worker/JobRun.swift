@@ -67,9 +67,7 @@ struct JobRun: Sendable {
     private func handle(_ end: AttemptResult) async {
         switch end {
         case .prepared(let manifest, let media):
-            if dependencies.storage.recordSuccess() {
-                dependencies.logger.notice("results can be stored again; claiming resumes")
-            }
+            dependencies.gates.recordSuccess(.disk, .database)
             await finish(.succeeded(manifest, media))
         case .notStarted(let ending): await finish(ending)
         case .interrupted:
@@ -78,9 +76,9 @@ struct JobRun: Sendable {
                 try await dependencies.store.release([job.lease])
                 return true
             }
+        case .waiting(let dependency, let error): await wait(for: dependency, error)
         case .rejected(let manifest, let failedAt):
             guard let error = manifest.error else { preconditionFailure("a rejected manifest has an error") }
-            if StorageCircuitBreaker.isStorage(error.code) { return await waitForStorage(error) }
             switch decision(error, failedAt) {
             case .fail: await finish(.failed(manifest))
             case .markDead: await finish(.dead(manifest))
@@ -89,21 +87,16 @@ struct JobRun: Sendable {
         }
     }
 
-    /// The machine is the cause, not the job: postpones it without counting the attempt.
-    private func waitForStorage(_ error: ManifestError) async {
-        let (isChange, pause) = dependencies.storage.recordFailure(error)
-        if isChange {
-            dependencies.logger.error(
-                "results cannot be stored; claiming is paused",
-                metadata: ["code": "\(error.code.rawValue)", "reason": "\(error.message)"])
-        }
+    /// A dependency is the cause, not the job: postpones it without counting the attempt.
+    private func wait(for dependency: Dependency, _ error: ManifestError) async {
+        let pause = dependencies.gates.recordFailure(dependency, error.message)
         await postpone(until: Date.now.addingTimeInterval(pause / .seconds(1)), error, isAttempt: false)
     }
 
     private func decision(_ error: ManifestError, _ failedAt: Date) -> RetryDecision {
         RetryDecision(
             after: error, failures: job.failures.adding(clamping: 1), notAfter: job.request.jobOptions.notAfter,
-            policy: dependencies.settings.retries, failedAt: failedAt, now: .now,
+            policy: dependencies.settings.retries.applying(job.request.jobOptions.retry), failedAt: failedAt, now: .now,
             chance: RetryDecision.chance(job.key, failedAt: failedAt))
     }
 

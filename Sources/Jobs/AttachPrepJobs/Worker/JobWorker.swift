@@ -1,7 +1,7 @@
 import AttachPrep
+import AttachPrepModel
 import FoundationEssentials
 public import Logging
-package import RichPush
 import SafeArithmetic
 import Synchronization
 public import Tracing
@@ -23,6 +23,8 @@ public final class JobWorker: Sendable {
         var lastRenewedAt = ContinuousClock.now
         /// Deadline of the shutdown; nil while the worker is not draining.
         var drainDeadline: ContinuousClock.Instant?
+        /// When overdue jobs are claimed again.
+        var nextOverdueAt = ContinuousClock.now
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -45,16 +47,28 @@ public final class JobWorker: Sendable {
         hostLimit = Atomic(settings.hostLimit)
         dependencies = WorkerDependencies(
             store: store, preparer: preparer, settings: settings, metrics: metrics,
-            storeAvailability: StoreAvailability(logger),
+            storeAvailability: StoreAvailability(logger), gates: DependencyGates(logger),
             logs: JobLogBuffer(store), tracer: tracer, logger: logger)
     }
 
-    /// Whether the worker claims jobs, according to its last store call and the last stored result.
+    /// Whether the worker claims jobs, according to its last store call and the dependencies of its jobs.
     public var health: WorkerHealth {
         let health = dependencies.storeAvailability.health
-        guard health == .ok, let reason = dependencies.storage.reason else { return health }
-        return .unavailable(reason)
+        guard health == .ok, !outages.isEmpty else { return health }
+        return .unavailable(outages.map(\.sentence).joined(separator: " "))
     }
+
+    /// The dependencies that are away, for which jobs wait.
+    public var outages: [DependencyOutage] {
+        let outages = dependencies.gates.outages
+        guard case .unavailable(let reason) = dependencies.storeAvailability.health,
+            !outages.contains(where: { $0.dependency == .database })
+        else { return outages }
+        return outages + [DependencyOutage(.database, reason: reason)]
+    }
+
+    /// Number of results that are rendered and wait on this machine for a dependency.
+    public var heldResultsCount: Int { dependencies.gates.heldCount }
 
     /// Processes jobs until `drain`, or until its task is cancelled, which drains with a time limit of zero. Call it
     /// once.
@@ -135,6 +149,7 @@ extension JobWorker {
             var pause = dependencies.settings.poll
             do {
                 if try await !claim() { pause = min(pause, try await untilNextDue()) }
+                try await claimOverdue()
                 failures = 0
                 dependencies.storeAvailability.answered()
             } catch {
@@ -142,9 +157,44 @@ extension JobWorker {
                 failures += 1
                 pause = .seconds(min(Self.backOffSeconds * Double(1 << min(failures, 10)), Self.backOffSecondsMax))
             }
+            probe()
             await wakeSignal.wait(atMost: pause)
         }
     }
+
+    /// Checks a dependency that is away, if it is time, without holding up the loop.
+    private func probe() {
+        guard let dependency = dependencies.gates.beginProbe() else { return }
+        Task { [dependencies, wakeSignal] in
+            do {
+                try await dependencies.preparer.probe(dependency)
+                dependencies.gates.recordSuccess(dependency)
+                wakeSignal.signal()
+            } catch {
+                let reason = (error as? AttachPrepError)?.message ?? "\(error)"
+                dependencies.gates.recordFailure(dependency, reason, isTrial: true)
+            }
+        }
+    }
+
+    /// Ends jobs whose time is over, a few times a minute: also while nothing is claimed.
+    private func claimOverdue() async throws {
+        let isDue = state.withLock { state in
+            guard state.nextOverdueAt <= .now, state.drainDeadline == nil else { return false }
+            state.nextOverdueAt = .now + Self.overdueInterval
+            return true
+        }
+        guard isDue else { return }
+        let settings = dependencies.settings
+        let jobs = try await dependencies.store.claimOverdue(
+            Self.overdueCountMax, by: settings.name, lease: settings.lease, waitSecondsMax: settings.retentionSeconds)
+        jobs.forEach(begin)
+        // The rest of many follows at once.
+        if jobs.count == Self.overdueCountMax { state.withLock { $0.nextOverdueAt = .now } }
+    }
+
+    private static let overdueInterval = Duration.seconds(5)
+    private static let overdueCountMax = 100
 
     /// Retry delays for a store that is unavailable: 0.1 s, doubled each time, at most 5 s.
     private static let (backOffSeconds, backOffSecondsMax) = (0.1, 5.0)
@@ -167,8 +217,9 @@ extension JobWorker {
     /// The number of jobs to claim.
     private func capacity(of concurrency: Int) -> Int {
         let active = dependencies.activeLeases.count
-        return switch dependencies.storage.allowance() {
+        return switch dependencies.gates.allowance() {
         case .all: concurrency.subtracting(clamping: active)
+        case .another: min(1, concurrency.subtracting(clamping: active))
         case .one: active == 0 ? 1 : 0
         case .none: 0
         }
@@ -253,6 +304,7 @@ extension JobWorker {
     func startDraining(by instant: ContinuousClock.Instant) {
         state.withLock { $0.drainDeadline = $0.drainDeadline.map { min($0, instant) } ?? instant }
         dependencies.storeAvailability.leave()
+        dependencies.gates.close()
         wakeSignal.signal()
     }
 
@@ -297,27 +349,6 @@ extension JobWorker {
     }
 }
 
-public struct WorkerSettings: Sendable {
-    /// Name of the worker in the database, for operators.
-    public var name: String
-    /// Maximum number of jobs processed at the same time.
-    public var concurrency = Limits.requestsInFlight
-    /// Maximum number of those that fetch from the same host.
-    public var hostLimit = Limits.jobsPerHostMax
-    public var lease = Duration.seconds(Limits.leaseSeconds)
-    public var heartbeat = Duration.seconds(Limits.heartbeatSeconds)
-    /// Retry policy of failed attempts.
-    public var retries = RetryPolicy()
-    /// Public base URL of media files; without it, manifests in webhooks have no file URLs.
-    public var baseURL: String?
-    /// Polling interval: the maximum delay until changes by other processes are noticed.
-    public var poll = Duration.seconds(Limits.jobPollSeconds)
-
-    public init(name: String = "worker") {
-        self.name = name
-    }
-}
-
 struct WorkerDependencies: Sendable {
     let store: any JobStore
     let preparer: any JobPreparing
@@ -325,7 +356,7 @@ struct WorkerDependencies: Sendable {
     let metrics: JobMetrics
     let storeAvailability: StoreAvailability
     let activeLeases = ActiveLeases()
-    let storage = StorageGate()
+    let gates: DependencyGates
     let logs: JobLogBuffer
     let tracer: (any Tracer)?
     let logger: Logger
@@ -335,18 +366,4 @@ struct WorkerDependencies: Sendable {
 /// cancellation, and a cancelled job must still be finished in the store.
 func uninterrupted<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
     try await Task { try await body() }.value
-}
-
-extension Limits {
-    /// The duration of a lease, after which the loss of a worker is detected. Heartbeats run on a thread that decoding
-    /// does not block.
-    package static let leaseSeconds = 15.0
-    /// Interval between heartbeats: two may be late before a lease expires.
-    static let heartbeatSeconds = 5.0
-    /// Running jobs that fetch from one host, so that a slow host does not occupy all slots.
-    package static let jobsPerHostMax = 16
-    /// Interval at which a worker checks for jobs that other processes enqueued or released.
-    static let jobPollSeconds = 1.0
-    /// Time from SIGTERM to the end; jobs that still run return to the queue. Kubernetes kills after 30 s.
-    package static let drainSeconds = 20.0
 }

@@ -20,10 +20,12 @@ public struct WorkerReport: Sendable, Hashable, Codable {
     public var mediaSlots: Int
     /// Whether it shuts down and claims no more jobs.
     public var isDraining: Bool
+    /// The dependencies that are away for it, for which its jobs wait.
+    public var outages: [DependencyOutage]
 
     public init(
         name: String, host: String, version: String, startedAt: Date, reportedAt: Date, running: Int, concurrency: Int,
-        mediaSlots: Int, isDraining: Bool
+        mediaSlots: Int, isDraining: Bool, outages: [DependencyOutage] = []
     ) {
         self.name = name
         self.host = host
@@ -34,6 +36,7 @@ public struct WorkerReport: Sendable, Hashable, Codable {
         self.concurrency = concurrency
         self.mediaSlots = mediaSlots
         self.isDraining = isDraining
+        self.outages = outages
     }
 }
 

@@ -1,9 +1,11 @@
 import AttachPrep
 public import AttachPrepJobs
+import AttachPrepModel
 import FoundationEssentials
 import Logging
 import RichPush
 import SafeArithmetic
+import Synchronization
 
 extension SQLJobStore {
     public func claim(
@@ -12,17 +14,67 @@ extension SQLJobStore {
         let terms = ClaimTerms(
             worker: worker, leaseMilliseconds: lease.milliseconds, hostLimit: hostLimit,
             ownerLimit: limits.runningPerCallerMax)
-        let rows = try await claimQueue.claim(count, terms) { [self] count, terms in try await claimRows(count, terms) }
-        return rows.compactMap { row in
+        do {
+            let rows = try await claimQueue.claim(count, terms) { [self] count, terms in
+                try await claimRows(count, terms)
+            }
+            return await claimed(rows)
+        } catch {
+            // Other workers could not renew their leases either, which this one must not count as losses.
+            failedRenewals.record(at: clock.now().steady, lease: terms.leaseMilliseconds)
+            throw error
+        }
+    }
+
+    private func claimed(_ rows: [ClaimedRow]) async -> [ClaimedJob] {
+        var jobs: [ClaimedJob] = []
+        for row in rows {
             do {
-                return try row.claimed(secrets)
+                jobs.append(try row.claimed(secrets))
+            } catch let error as AttachPrepError where row.secret.map(secrets.lacksKey) ?? false {
+                await wait(row, for: error)
             } catch {
                 // An unreadable row must not block other jobs; its lease expires, and its delay grows with each loss.
                 logger.error(
                     "cannot read a claimed job", metadata: ["job": "\(row.record.id)", "error": "\(error)"])
-                return nil
             }
         }
+        return jobs
+    }
+
+    /// How long a job waits for a key file that has its key before it is tried again, in seconds; others go on.
+    private static let missingKeySeconds = 30.0
+
+    /// Returns a job that this machine cannot open to the queue, without counting the attempt.
+    private func wait(_ row: ClaimedRow, for error: AttachPrepError) async {
+        guard let lease = row.lease else { return }
+        let isNew = missingKey.withLock { last in
+            defer { last = (error.message, .now + .seconds(2 * Self.missingKeySeconds)) }
+            return last.map { $0.until < .now } ?? true
+        }
+        if isNew { logger.error("a key is missing; jobs wait for it", metadata: ["reason": "\(error.message)"]) }
+        // If this fails, the lease expires, and the other jobs of the claim go on.
+        _ = try? await postpone(
+            lease, until: clock.wall().addingTimeInterval(Self.missingKeySeconds), error: ManifestError(error),
+            isAttempt: false)
+    }
+
+    public func claimOverdue(
+        _ count: Int, by worker: String, lease: Duration, waitSecondsMax: Double
+    ) async throws -> [ClaimedJob] {
+        let terms = ClaimTerms(
+            worker: worker, leaseMilliseconds: lease.milliseconds, hostLimit: .max, ownerLimit: .max)
+        let wait = Int64(clamping: waitSecondsMax * 1000)
+        let isAny = try await read { [self] connection in
+            try !OverdueJobs.ids(count: 1, wait: wait, at: databaseMilliseconds(connection), connection).isEmpty
+        }
+        guard isAny else { return [] }
+        return await claimed(
+            try await claims.write { transaction in
+                let ids = try OverdueJobs.ids(count: count, wait: wait, at: transaction.moment.wall, transaction)
+                var claim = JobClaim(terms, transaction)
+                return try claim.take(ids)
+            })
     }
 
     private func claimRows(_ count: Int, _ terms: ClaimTerms) async throws -> [ClaimedRow] {
@@ -194,7 +246,18 @@ struct JobClaim {
                 "UPDATE job SET parked = $1 WHERE \(dialect.isAmong("id", 2)) AND state = 'queued'",
                 [.integer(reason.rawValue), .texts(ids)])
         }
-        guard !choice.chosen.isEmpty else { return [] }
+        return try lease(choice.chosen.map(\.id))
+    }
+
+    /// Claims queued jobs, whatever their place.
+    mutating func take(_ ids: [String]) throws -> [ClaimedRow] {
+        let rows = try lease(ids)
+        if state != stateBefore { transaction.later(state.update) }
+        return rows
+    }
+
+    private mutating func lease(_ ids: [String]) throws -> [ClaimedRow] {
+        guard !ids.isEmpty else { return [] }
         state.number = state.number.adding(clamping: 1)
         let results = try transaction.rows(
             """
@@ -203,14 +266,14 @@ struct JobClaim {
             WHERE \(dialect.isAmong("id", 1)) AND state = 'queued' RETURNING \(ClaimedRow.columns)
             """,
             [
-                .texts(choice.chosen.map(\.id)), .integer(now), .integer(.random(in: 1 ... .max)),
+                .texts(ids), .integer(now), .integer(.random(in: 1 ... .max)),
                 .text(terms.worker),
                 .integer(transaction.moment.steady.adding(clamping: terms.leaseMilliseconds)), .integer(state.number),
             ])
         // In the order in which they were chosen; some may have been cancelled meanwhile.
         let rows = Dictionary(
             results.map(ClaimedRow.init).map { ($0.record.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let claimed = choice.chosen.compactMap { rows[$0.id] }
+        let claimed = ids.compactMap { rows[$0] }
         transaction.moved(claimed.count, from: .queued, to: .running)
         transaction.changes += claimed.compactMap { row in
             JobID(row.record.id).map { JobFeed.Change(job: $0, state: .running) }
@@ -276,5 +339,30 @@ struct JobClaim {
                     ORDER BY place, id LIMIT $3)
                 """, [.text(value), .integer(Int64(lane.lane)), .integer(Int64(count)), .integer(state[lane])])
         }
+    }
+}
+
+/// Queued jobs that may not start any more.
+enum OverdueJobs {
+    /// How long after its `notAfter` a job is ended by this, in milliseconds: the clock of a worker may be behind.
+    private static let slackMilliseconds: Int64 = 1_000
+
+    /// - Parameter wait: how long a job may wait for a dependency, in milliseconds.
+    static func ids(
+        count: Int, wait: Int64, at now: Int64, _ connection: any SQLConnection
+    ) throws -> [String] {
+        let limits = [
+            ("not_after", now.subtracting(clamping: slackMilliseconds)),
+            ("waits_since", now.subtracting(clamping: wait)),
+        ]
+        let statements = limits.map { column, latest in
+            SQLStatement(
+                """
+                SELECT id FROM job WHERE state = 'queued' AND \(column) IS NOT NULL AND \(column) <= $1
+                ORDER BY \(column) LIMIT \(count)
+                """, [.integer(latest)])
+        }
+        let found = try connection.run(statements).flatMap { result in result.rows.map { $0[0] as String } }
+        return Array(Set(found).sorted().prefix(count))
     }
 }

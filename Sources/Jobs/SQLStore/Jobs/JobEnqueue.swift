@@ -108,8 +108,8 @@ struct NewJob: Sendable {
         return SQLStatement(
             """
             INSERT INTO job (id, state, lane, caller_id, source, owner, host, key, upload, created_at, due_at, place,
-                not_before, wait, calls_back, request, secret, origin)
-            VALUES ($1, 'queued', $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16)
+                not_before, wait, calls_back, request, secret, origin, not_after)
+            VALUES ($1, 'queued', $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17)
             """,
             [
                 .text(id.text), .integer(Int64(options.priority.lane)), SQLValue(shown.id), .text(shown.source),
@@ -117,6 +117,7 @@ struct NewJob: Sendable {
                 SQLValue(Upload.named(by: submission.request.source)?.text), .integer(now), .integer(due),
                 SQLValue(notBefore), .integer(Int64((waits ? JobWait.notBefore : .none).rawValue)),
                 options.callbackURL == nil ? 0 : 1, .text(request), SQLValue(secret), SQLValue(origin),
+                SQLValue(options.notAfter.map(\.milliseconds)),
             ])
     }
 }

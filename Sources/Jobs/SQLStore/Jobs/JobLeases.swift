@@ -60,7 +60,10 @@ extension SQLJobStore {
         let delay = delay(until: date)
         return try await write { [secrets] transaction in
             let due = transaction.moment.wall.adding(clamping: delay)
-            let attempts = isAttempt ? "" : ", \(Requeue.withoutAttempt)"
+            let attempts =
+                isAttempt
+                ? ", waits_since = NULL"
+                : ", \(Requeue.withoutAttempt), waits_since = coalesce(waits_since, $5)"
             let requeue = Requeue(
                 "due_at = $2, place = \(Requeue.place("$2", now: "$5", transaction.dialect)), "
                     + "wait = \(JobWait.backOff.rawValue), error = $3, error_code = $4\(attempts)",
@@ -117,8 +120,8 @@ struct JobEnd: Sendable {
                 """
                 INSERT INTO finished_job (\(StoreSchema.sharedColumns), finished_at, media, kind, result)
                 SELECT id, '\(state.rawValue)', lane, caller_id, source, \(code), owner, host, key, upload, attempts,
-                    losses, created_at, started_at, not_before, token, worker, calls_back, request, \(secret),
-                    \(errors), origin, $4, CAST($7 AS text), CAST($8 AS text), CAST($9 AS text)
+                    losses, created_at, started_at, not_before, not_after, token, worker, calls_back, request,
+                    \(secret), \(errors), origin, $4, CAST($7 AS text), CAST($8 AS text), CAST($9 AS text)
                 FROM job WHERE \(condition) \(transaction.dialect.forUpdate)
                 """,
                 found + [

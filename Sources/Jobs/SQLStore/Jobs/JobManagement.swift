@@ -1,6 +1,7 @@
+import AttachPrep
 public import AttachPrepJobs
 import AttachPrepModel
-import FoundationEssentials
+public import FoundationEssentials
 import RichPush
 import SafeArithmetic
 
@@ -48,6 +49,45 @@ extension SQLJobStore {
         }.job()
     }
 
+    public func schedule(_ id: JobID, notBefore: Date?) async throws -> Job {
+        let milliseconds = notBefore.map { delay(until: $0) }
+        return try await write { transaction -> JobRecord in
+            try Self.schedule(id, notBefore: notBefore, delay: milliseconds, transaction)
+        }.job()
+    }
+
+    /// - Parameter delay: the milliseconds until `notBefore`; nil for now.
+    private static func schedule(
+        _ id: JobID, notBefore: Date?, delay: Int64?, _ transaction: StoreTransaction
+    ) throws -> JobRecord {
+        let row = try transaction.row(
+            "SELECT request FROM job WHERE id = $1 AND state = 'queued' \(transaction.dialect.forUpdate)",
+            [.text(id.text)])
+        guard let row else { throw try stateConflict(id, "cannot be scheduled", transaction) }
+        var request = try StoredJSON.request(row[0])
+        if let notBefore, let notAfter = request.jobOptions.notAfter, notAfter <= notBefore {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The job's notAfter is \(Timestamp.text(notAfter)); give a \"notBefore\" before that, or cancel it."
+            )
+        }
+        request.jobOptions.notBefore = notBefore
+        let now = transaction.moment.wall
+        let due = max(now, now.adding(clamping: delay ?? 0))
+        let start: Int64? = delay == nil ? nil : due
+        let wait: JobWait = due > now ? .notBefore : .none
+        transaction.later(
+            """
+            UPDATE job SET request = $2, not_before = $3, due_at = $4, parked = 0, wait = \(wait.rawValue),
+                place = \(Requeue.place("$4", now: "$5", transaction.dialect))
+            WHERE id = $1 AND state = 'queued'
+            """,
+            [.text(id.text), .text(try StoredJSON.text(request)), SQLValue(start), .integer(due), .integer(now)])
+        transaction.changes.append(JobFeed.Change(job: id, state: .queued))
+        guard let record = try JobRecord.find(id, transaction) else { throw StorageErrors.unreadable("a job") }
+        return record
+    }
+
     private static func stateConflict(
         _ id: JobID, _ what: String, _ connection: any SQLConnection
     ) throws -> AttachPrepError {
@@ -69,9 +109,9 @@ enum FinishedJobs {
             SQLStatement(
                 """
                 INSERT INTO job (id, state, lane, caller_id, source, owner, host, key, upload, created_at, not_before,
-                    calls_back, request, secret, origin, due_at, place)
+                    not_after, calls_back, request, secret, origin, due_at, place)
                 SELECT id, 'queued', lane, caller_id, source, owner, host, key, upload, created_at, not_before,
-                    calls_back, request, secret, origin, $2, $2
+                    not_after, calls_back, request, secret, origin, $2, $2
                 FROM finished_job WHERE \(isAmong)
                 """, [.texts(ids), .integer(transaction.moment.wall)]),
             SQLStatement("DELETE FROM finished_job WHERE \(isAmong)", [.texts(ids)]),

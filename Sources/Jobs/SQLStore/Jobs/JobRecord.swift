@@ -56,8 +56,8 @@ struct JobRecord: Sendable {
 
 /// A row of `job` with its secrets and what a claim needs.
 struct ClaimedRow: Sendable {
-    static let columns = "\(JobRecord.liveColumns), secret, key, due_at, losses, token"
-    static let columnsCount = 17
+    static let columns = "\(JobRecord.liveColumns), secret, key, due_at, losses, token, waits_since"
+    static let columnsCount = 18
     static let lossesIndex = 15
 
     let record: JobRecord
@@ -69,13 +69,19 @@ struct ClaimedRow: Sendable {
     }
 
     var dueAt: Int64 { values[14] }
+    /// The stored secrets.
+    var secret: String? { values[12] }
+    /// Nil for a job that is not running.
+    var lease: JobLease? {
+        guard let id = JobID(record.id), let token = values[16] as Int64? else { return nil }
+        return JobLease(job: id, token: token)
+    }
 
     /// - Throws: `queue.unavailable` for a row that cannot be decoded or opened.
     func claimed(_ secrets: SecretStorage) throws -> ClaimedJob {
-        let secret: String? = values[12]
-        return try ClaimedJob(
+        try ClaimedJob(
             record.job(), secret: secret.map { try secrets.opened($0, for: record.id) }, key: values[13],
-            token: (values[16] as Int64?) ?? 0, dueAt: dueAt, losses: values[15])
+            token: (values[16] as Int64?) ?? 0, dueAt: dueAt, losses: values[15], waitsSince: values[17])
     }
 }
 

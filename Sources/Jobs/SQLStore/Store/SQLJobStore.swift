@@ -31,6 +31,8 @@ public final class SQLJobStore: Sendable {
     let fullOwners = Mutex<Set<String>>([])
     let jumps: ClockJumps
     let sweepProgress = SweepProgress()
+    /// The last job whose key was missing.
+    let missingKey = Mutex<(reason: String, until: ContinuousClock.Instant)?>(nil)
     /// Whether files exceeded the quota after the last sweep.
     let isOverQuota = Atomic(false)
     let feed: JobFeed
@@ -132,7 +134,14 @@ public final class SQLJobStore: Sendable {
     /// Whether new jobs and uploads are rejected because files exceeded the quota after the last sweep.
     public var isFull: Bool { isOverQuota.load(ordering: .relaxed) }
 
-    public var unavailableReason: String? { database.unavailableReason }
+    public var unavailableReason: String? { database.unavailableReason ?? outages.first?.reason }
+
+    public var outages: [DependencyOutage] {
+        missingKey.withLock { missing in
+            guard let missing, ContinuousClock.now < missing.until else { return [] }
+            return [DependencyOutage(.queueKey, reason: missing.reason)]
+        }
+    }
 
     /// Runs a change and returns after it is committed.
     func write<Value: Sendable>(

@@ -57,12 +57,27 @@ public struct SecretSeal: Sendable {
 
     /// - Throws: `queue.unavailable` for a text that none of the keys opens.
     public func open(_ text: String, for row: String) throws -> String {
+        if let id = missingKey(of: text) { throw Self.missing(id) }
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1)
         guard parts.count == 2, let key = keys.first(where: { $0.id.utf8.elementsEqual(parts[0]) }),
             let data = Data(base64Encoded: Data(parts[1])), let box = try? AES.GCM.SealedBox(combined: data),
             let plain = try? AES.GCM.open(box, using: key.key, authenticating: Array("\(key.id):\(row)".utf8))
         else { throw Self.unreadable }
         return String(decoding: plain, as: UTF8.self)
+    }
+
+    /// The id of the key that sealed a text, if it is not one of these keys.
+    func missingKey(of text: String) -> String? {
+        let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1)
+        guard parts.count == 2, !keys.contains(where: { $0.id.utf8.elementsEqual(parts[0]) }) else { return nil }
+        return MessageText.excerpt(String(decoding: parts[0], as: UTF8.self), bytesMax: 32)
+    }
+
+    private static func missing(_ id: String) -> AttachPrepError {
+        AttachPrepError(
+            .queueUnavailable,
+            "The secrets of a job are sealed with the key \"\(id)\", which the queue key file of this machine does not "
+                + "have; add the key.")
     }
 
     private static let unreadable = AttachPrepError(
@@ -77,6 +92,8 @@ struct SecretStorage: Sendable {
     let seal: SecretSeal?
 
     func stored(_ text: String, for row: String) throws -> String { try seal?.seal(text, for: row) ?? text }
+
+    func lacksKey(of text: String) -> Bool { seal?.missingKey(of: text) != nil }
 
     func opened(_ text: String, for row: String) throws -> String { try seal?.open(text, for: row) ?? text }
 }

@@ -49,31 +49,32 @@ package enum StoreSchema {
     /// of `JobOrigin`.
     package static let sharedColumns = """
         id, state, lane, caller_id, source, error_code, owner, host, key, upload, attempts, losses, created_at, \
-        started_at, not_before, token, worker, calls_back, request, secret, error, origin
+        started_at, not_before, not_after, token, worker, calls_back, request, secret, error, origin
         """
 
     private static let sharedDefinitions = """
         id text PRIMARY KEY, state text NOT NULL, lane bigint NOT NULL, caller_id text, source text NOT NULL,
         error_code text, owner text NOT NULL, host text NOT NULL, key text NOT NULL, upload text,
         attempts bigint NOT NULL DEFAULT 0, losses bigint NOT NULL DEFAULT 0, created_at bigint NOT NULL,
-        started_at bigint, not_before bigint, token bigint, worker text, calls_back bigint NOT NULL,
-        request text NOT NULL, secret text, error text, origin text
+        started_at bigint, not_before bigint, not_after bigint, token bigint, worker text,
+        calls_back bigint NOT NULL, request text NOT NULL, secret text, error text, origin text
         """
 
     /// `due_at`: when it may run. `place`: its position among the due jobs of its lane, a time (`ClaimState`). `wait`:
-    /// the reason for `due_at` (`JobWait`). `parked`: why claims skip it for now (`ParkingReason`). `claim_number`: the
-    /// number of the claim that took it. `expires_at` of `dispatch`: until when arrivals are counted. `has_surplus`:
-    /// whether more arrivals came than it has recipients. `report`: a digest of the report id that the device chose.
-    /// `campaign_bucket`: number of durations per `MillisecondBucket`; `kind` is a `CampaignDuration`. `content`: a row
-    /// exists until its file is removed. `used_at` of `result`: when a job last ended with it. `writer`: what each
-    /// connection has committed (`WriterCounts`).
+    /// the reason for `due_at` (`JobWait`). `waits_since`: since when it waits for a dependency that is away. `parked`:
+    /// why claims skip it for now (`ParkingReason`). `claim_number`: the number of the claim that took it. `expires_at`
+    /// of `dispatch`: until when arrivals are counted. `has_surplus`: whether more arrivals came than it has
+    /// recipients. `report`: a digest of the report id that the device chose. `campaign_bucket`: number of durations
+    /// per `MillisecondBucket`; `kind` is a `CampaignDuration`. `content`: a row exists until its file is removed.
+    /// `used_at` of `result`: when a job last ended with it. `writer`: what each connection has committed
+    /// (`WriterCounts`).
     private static let tables = [
         "CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL)",
         """
         CREATE TABLE job (
             \(sharedDefinitions), due_at bigint NOT NULL, place bigint NOT NULL, wait bigint NOT NULL DEFAULT 0,
             parked bigint NOT NULL DEFAULT 0, claim_number bigint, lease_until bigint,
-            cancelling bigint NOT NULL DEFAULT 0
+            cancelling bigint NOT NULL DEFAULT 0, waits_since bigint
         )
         """,
         """
@@ -169,6 +170,8 @@ package enum StoreSchema {
             "CREATE INDEX job_host_parked ON job (host, lane, place) WHERE state = 'queued' AND parked = 1",
             "CREATE INDEX job_key_parked ON job (key, lane, place) WHERE state = 'queued' AND parked = 2",
             "CREATE INDEX job_owner_parked ON job (owner, lane, place) WHERE state = 'queued' AND parked = 3",
+            "CREATE INDEX job_not_after ON job (not_after) WHERE state = 'queued' AND not_after IS NOT NULL",
+            "CREATE INDEX job_waits ON job (waits_since) WHERE state = 'queued' AND waits_since IS NOT NULL",
             "CREATE INDEX job_running ON job (claim_number) WHERE state = 'running'",
             "CREATE INDEX job_key ON job (key)",
             "CREATE INDEX job_upload ON job (upload) WHERE upload IS NOT NULL",

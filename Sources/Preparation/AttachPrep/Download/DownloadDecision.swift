@@ -221,14 +221,15 @@ extension TransferError {
 
 extension AttachPrepError {
     fileprivate static func notFound(_ host: String, _ status: Int) -> AttachPrepError {
-        AttachPrepError(.sourceNotFound, "\(host) has no such file (status \(status)); check the URL.")
+        AttachPrepError(
+            .sourceNotFound, "\(host) has no such file (status \(status)); check the URL.", status: status)
     }
 
     fileprivate static func unexpectedStatus(_ host: String, _ status: Int, isRetryable: Bool) -> AttachPrepError {
         let remedy = isRetryable ? "try again later" : "check the URL and the access it needs"
         return AttachPrepError(
             .downloadHTTPStatus, "\(host) answered with status \(status) instead of the file; \(remedy).",
-            isRetryable: isRetryable)
+            isRetryable: isRetryable, status: status)
     }
 
     fileprivate static func sourceChanged(_ host: String) -> AttachPrepError {

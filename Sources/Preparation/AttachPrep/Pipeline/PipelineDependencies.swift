@@ -8,6 +8,7 @@ struct PipelineDependencies: Sendable {
     private(set) var engine: any MediaEngine
     let quarantine: Quarantine
     let downloader: Downloader
+    let resolver: ResolverMonitor
     let blocking: BlockingThread
     let target: MonitoredTarget
     /// Records the stages of traced requests; nil records none.
@@ -17,8 +18,9 @@ struct PipelineDependencies: Sendable {
         self.engine = engine
         tracer = configuration.tracer
         quarantine = Quarantine(stateFolder: configuration.stateFolder, logger: logger)
+        resolver = ResolverMonitor(SystemNameResolver(), probing: configuration.resolverProbes)
         downloader = try Downloader(
-            policy: configuration.download, inFlightMax: configuration.requestsInFlight
+            policy: configuration.download, resolver: resolver, inFlightMax: configuration.requestsInFlight
         ) {
             logger.error(
                 "download thread abandoned: libcurl did not return", metadata: ["abandoned": .stringConvertible($0)])

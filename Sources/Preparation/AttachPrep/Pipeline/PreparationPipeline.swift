@@ -18,6 +18,8 @@ struct PreparationPipeline: Sendable {
     var onFiles: (@Sendable (Manifest, String) async -> Void)?
     /// Validators of an earlier fetch, for a conditional request; nil fetches in any case.
     var validators: SourceValidators?
+    /// Whether a result that cannot be published now is kept, to be published later.
+    var keepsUnpublished = false
     /// Records the stages of a traced request; nil for others.
     var spans: StageSpans?
 
@@ -26,13 +28,19 @@ struct PreparationPipeline: Sendable {
         var record = PreparationRecord(request, identity, spans)
         do {
             let staging = try StagingFolder(output: output)
-            defer { staging.discard() }
+            var isKept = false
+            defer { if !isKept { staging.discard() } }
             let fetched = try await fetch(into: staging, &record)
             let inspected = try await inspect(fetched, in: staging, &record)
             let planned = try plan(inspected, &record)
             let rendered = try await render(planned, in: staging, &record)
             let repaired = try await repair(rendered, in: staging, &record)
-            return .ended(try await publish(repaired, from: staging, &record), record.freshness)
+            do {
+                return .ended(try await publish(repaired, from: staging, &record), record.freshness)
+            } catch let unpublished as UnpublishedResultError {
+                isKept = true
+                return .unpublished(unpublished.result, unpublished.error)
+            }
         } catch let unchanged as UnchangedSourceError {
             return .unchanged(unchanged.freshness)
         } catch {
@@ -175,24 +183,49 @@ struct PreparationPipeline: Sendable {
     ) async throws -> Manifest {
         record.rendered(rendered)
         let (target, began) = (dependencies.target, ContinuousClock.now)
-        let (manifest, clock) = (record.manifest, record.clock)
+        let (manifest, clock, freshness) = (record.manifest, record.clock, record.freshness)
         let step = PublishStep(rendered: rendered, request: request, target: target, staging: staging)
         let work: () async throws -> Manifest = {
             var complete = try await dependencies.blocking.run { try step.complete(manifest) }
             await onFiles?(complete, staging.path)
-            try await target.publishFiles(result(complete, staging, clock))
-            complete.timings.publish = began.duration(to: .now).milliseconds
-            complete.timings.total = clock.milliseconds
-            complete.timings.round()
-            try await target.complete(result(complete, staging, clock))
-            return complete
+            let renderedAt = clock.milliseconds
+            do {
+                try await target.publishFiles(result(complete, staging, clock.deadline))
+                complete.timings.publish = began.duration(to: .now).milliseconds
+                complete.timings.total = clock.milliseconds
+                complete.timings.round()
+                try await target.complete(result(complete, staging, clock.deadline))
+                return complete
+            } catch let error as AttachPrepError where keepsUnpublished && UnpublishedResultError.isTemporary(error) {
+                complete.timings.total = renderedAt
+                throw UnpublishedResultError(
+                    result: unpublished(complete, freshness, in: staging), error: error)
+            }
         }
         guard let spans else { return try await work() }
         return try await spans.during("publish", work)
     }
 
-    private func result(_ manifest: Manifest, _ staging: StagingFolder, _ clock: RequestClock) -> FinishedResult {
-        FinishedResult(manifest: manifest, staging: staging, folder: folder, deadline: clock.deadline)
+    private func result(
+        _ manifest: Manifest, _ staging: StagingFolder, _ deadline: ContinuousClock.Instant
+    ) -> FinishedResult {
+        FinishedResult(manifest: manifest, staging: staging, folder: folder, deadline: deadline)
+    }
+
+    private func unpublished(
+        _ manifest: Manifest, _ freshness: SourceFreshness?, in staging: StagingFolder
+    ) -> UnpublishedResult {
+        let target = dependencies.target
+        return UnpublishedResult(manifest, freshness) { manifest, deadline in
+            let result = result(manifest, staging, deadline)
+            try await target.publishFiles(result)
+            // Left by an attempt that ended while the manifest was sent.
+            try staging.remove(Manifest.fileName)
+            try await target.complete(result)
+            return manifest
+        } discard: {
+            staging.discard()
+        }
     }
 
     // MARK: Work

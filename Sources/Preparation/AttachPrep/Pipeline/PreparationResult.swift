@@ -6,4 +6,6 @@ public enum PreparationResult: Sendable {
     case ended(Manifest, SourceFreshness?)
     /// The server confirmed that the source has not changed; nothing was prepared.
     case unchanged(SourceFreshness)
+    /// Prepared, but its target could not be reached; the caller publishes or discards it.
+    case unpublished(UnpublishedResult, AttachPrepError)
 }

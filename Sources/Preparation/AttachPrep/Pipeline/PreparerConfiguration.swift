@@ -8,6 +8,8 @@ public struct PreparerConfiguration: Sendable {
     public var output: String
     /// The network policy of downloads.
     public var download: DownloadPolicy
+    /// Host names that resolve whenever the name servers can be reached; none turns the check of them off.
+    public var resolverProbes: [String]
     /// The most downloads at a time.
     public var requestsInFlight: Int
     /// The number of requests expected soon: as many media processes start at once, up to `mediaSlots` + 1.
@@ -39,6 +41,7 @@ public struct PreparerConfiguration: Sendable {
     public init(output: String) {
         self.output = output
         download = DownloadPolicy()
+        resolverProbes = []
         publish = .folder
         requestsInFlight = Limits.requestsInFlight
         requestsExpected = 1

@@ -63,22 +63,27 @@ final class StageSpans: Sendable {
         facts["server.address"] = host
         switch result {
         case .unchanged: facts["attachprep.outcome"] = "unchanged"
-        case .ended(let manifest, _):
-            facts["attachprep.outcome"] = manifest.outcome.rawValue
-            facts["attachprep.media.type"] = manifest.source.mimeType
-            facts["attachprep.media.kind"] = manifest.source.mimeType.map { String($0.prefix { $0 != "/" }) }
-            facts["attachprep.source.bytes"] = manifest.source.bytes
-            facts["attachprep.attachment.bytes"] = manifest.attachment?.bytes
-            if let error = manifest.error {
-                preparation.attributes["error.type"] = error.code.rawValue
-                preparation.setStatus(SpanStatus(code: .error))
-            }
+        case .ended(let manifest, _): add(manifest, manifest.error?.code, to: &facts, preparation)
+        case .unpublished(let result, let error): add(result.manifest, error.code, to: &facts, preparation)
         }
         for stage in stages.withLock({ $0 }) {
             stage.span.attributes.merge(facts)
             stage.span.end(at: stage.end)
         }
         preparation.attributes.merge(facts)
+    }
+
+    private func add(
+        _ manifest: Manifest, _ error: ErrorCode?, to facts: inout SpanAttributes, _ preparation: any Span
+    ) {
+        facts["attachprep.outcome"] = manifest.outcome.rawValue
+        facts["attachprep.media.type"] = manifest.source.mimeType
+        facts["attachprep.media.kind"] = manifest.source.mimeType.map { String($0.prefix { $0 != "/" }) }
+        facts["attachprep.source.bytes"] = manifest.source.bytes
+        facts["attachprep.attachment.bytes"] = manifest.attachment?.bytes
+        guard let error else { return }
+        preparation.attributes["error.type"] = error.rawValue
+        preparation.setStatus(SpanStatus(code: .error))
     }
 }
 

@@ -47,9 +47,9 @@ struct S3Error: Error, Sendable, Hashable {
         case "NoSuchBucket": return .noBucket(name, host, detail)
         case "NoSuchUpload":
             return S3Error(
-                .publishUnavailable,
+                .publishRejected,
                 "\(host) removed a multipart upload before it was complete; check the bucket for a rule that expires "
-                    + "incomplete uploads, and try again.", detail)
+                    + "incomplete uploads, and try again.", detail, isRetryable: true)
         case "InvalidBucketName":
             return S3Error(
                 .publishNotFound, "\(host) rejected the bucket name \(name); correct the publish target.", detail)
@@ -87,7 +87,7 @@ struct S3Error: Error, Sendable, Hashable {
                     + "endpoint or region.", detail)
         default:
             self.init(
-                .publishDenied,
+                .publishRejected,
                 "\(host) rejected the file (status \(status)"
                     + (code.map { ", \(MessageText.excerpt($0, bytesMax: 80))" } ?? "")
                     + "); check the bucket's policy and its endpoint.", detail)

@@ -80,8 +80,8 @@ package struct UploadBucket: Sendable {
         }
         guard answer.isWhole, answer.body.count == range.count else {
             throw AttachPrepError(
-                .publishUnavailable, "The bucket returned an upload of another length; try again.",
-                detail: "\(answer.status): \(answer.body.count) bytes instead of \(range.count)")
+                .publishRejected, "The bucket returned an upload of another length; try again.",
+                detail: "\(answer.status): \(answer.body.count) bytes instead of \(range.count)", isRetryable: true)
         }
         return answer.body
     }

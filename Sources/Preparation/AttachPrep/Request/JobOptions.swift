@@ -19,6 +19,8 @@ public struct JobOptions: Sendable, Hashable {
     public var notBefore: Date?
     /// The deadline over all attempts: the job is neither started nor retried after this time.
     public var notAfter: Date?
+    /// How failed attempts are retried; nil for the service's default.
+    public var retry: RetryOptions?
     /// The APNs payload into which the result is written, for webhooks and the job; nil without one.
     public var payload: PushTemplate?
 
@@ -32,7 +34,7 @@ public struct JobOptions: Sendable, Hashable {
     public func rejectServiceOnlyOptions() throws {
         let given = [
             ("callbackURL", callbackURL != nil), ("notBefore", notBefore != nil), ("notAfter", notAfter != nil),
-            ("payload", payload != nil),
+            ("payload", payload != nil), ("retry", retry != nil),
         ]
         guard let (name, _) = given.first(where: \.1) else { return }
         throw AttachPrepError(
@@ -44,6 +46,7 @@ public struct JobOptions: Sendable, Hashable {
         if let notBefore, let notAfter, notAfter <= notBefore {
             throw AttachPrepError(.requestInvalid, "\"notAfter\" must be later than \"notBefore\".")
         }
+        try retry?.validate(notAfter: notAfter)
         guard let callbackURL else { return }
         guard callbackURL.utf8.count <= Limits.urlBytesMax else {
             throw AttachPrepError(.requestInvalid, "The callbackURL is over the limit of \(Limits.urlBytesMax) bytes.")
@@ -60,7 +63,7 @@ public struct JobOptions: Sendable, Hashable {
 
 extension JobOptions {
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case callbackURL, priority, notBefore, notAfter, payload
+        case callbackURL, priority, notBefore, notAfter, retry, payload
     }
 
     init(from values: KeyedDecodingContainer<CodingKeys>, defaults: JobOptions) throws {
@@ -69,6 +72,7 @@ extension JobOptions {
         priority = try values.decodeIfPresent(JobPriority.self, forKey: .priority) ?? priority
         notBefore = try Self.time(.notBefore, in: values) ?? notBefore
         notAfter = try Self.time(.notAfter, in: values) ?? notAfter
+        retry = try values.decodeIfPresent(RetryOptions.self, forKey: .retry) ?? retry
         payload = try values.decodeIfPresent(PushTemplate.self, forKey: .payload) ?? payload
     }
 
@@ -78,6 +82,7 @@ extension JobOptions {
         if priority != .normal { try values.encode(priority, forKey: .priority) }
         try values.encodeIfPresent(notBefore.map(Timestamp.text), forKey: .notBefore)
         try values.encodeIfPresent(notAfter.map(Timestamp.text), forKey: .notAfter)
+        try values.encodeIfPresent(retry, forKey: .retry)
         try values.encodeIfPresent(payload, forKey: .payload)
     }
 

@@ -63,6 +63,7 @@ function jobHead(job) {
     make("div", { class: "actions" },
       retryableStates.includes(job.state) && act("Retry", "POST", `${path}/retry`,
         "The job is queued again."),
+      job.state === "queued" && act("Run now", "POST", `${path}/run`, "The job starts now."),
       ["queued", "running"].includes(job.state) && act("Cancel", "DELETE", path, "The job is cancelled."),
       job.result && make("button", { class: "button", type: "button", "data-focus": "manifest",
         onclick: () => download(`${job.result.id}.json`, JSON.stringify(job.result, null, 2)) }, "Download manifest"),

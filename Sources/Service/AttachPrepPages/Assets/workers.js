@@ -35,7 +35,9 @@ function workerRow(worker) {
   const share = worker.running / worker.concurrency;
   return make("tr", {},
     make("th", { scope: "row", class: "wraps", title: worker.host }, worker.name,
-      worker.draining && [" ", make("span", { class: "badge warn" }, "draining")]),
+      worker.draining && [" ", make("span", { class: "badge warn" }, "draining")],
+      (worker.outages ?? []).map(({ dependency, reason }) => [" ", make("span", { class: "badge bad", title: reason },
+        `waits for ${dependency.replace("_", " ")}`)])),
     make("td", { "data-label": "Jobs" }, link({ view: "jobs", state: "running", worker: worker.name },
       { "data-focus": `worker ${worker.name}` }, `${grouped.format(worker.running)} of `
       + grouped.format(worker.concurrency))),

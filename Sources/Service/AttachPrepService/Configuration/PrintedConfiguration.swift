@@ -95,7 +95,7 @@ extension Setting {
         case .connectionsPerAddress: "\(configuration.service.connectionsPerAddressMax)"
         case .mediaSlots: "\(configuration.preparer.mediaSlots)"
         case .state: configuration.stateFolder.isEmpty ? nil : configuration.stateFolder
-        case .baseURL, .publishBaseURL, .s3CacheControl: nil
+        case .baseURL, .publishBaseURL, .s3CacheControl, .resolverProbe: nil
         default: valueName == nil ? "false" : defaultText
         }
     }

@@ -42,6 +42,8 @@ public struct ServeConfiguration: Sendable {
     public var drainSeconds: Double
     public var limits: StoreLimits
     public var jobsPerHostMax: Int
+    /// How failed attempts are retried of jobs that do not say it.
+    public var retries: RetryPolicy
     public var logFormat: LogFormat
     public var logLevel: Logger.Level
     /// Environment variables that begin with `ATTACHPREP_` and are not settings, probably misspelled.
@@ -82,6 +84,7 @@ public struct ServeConfiguration: Sendable {
         limits = try Self.limits(reader)
         limits.share(among: Self.callersCount(tokens, tokenFile), concurrency: preparer.requestsInFlight)
         jobsPerHostMax = try reader.whole(.perHost, 1...10_000) ?? Limits.jobsPerHostMax
+        retries = try RetryPolicy().applying(reader.retryOptions())
         logFormat = try reader.choice(.logFormat, LogFormat.self) ?? .text
         logLevel = try reader.choice(.logLevel, Logger.Level.self) ?? .info
         unknownVariables = EnvironmentNames.unknown(in: environment)
@@ -164,6 +167,7 @@ public struct ServeConfiguration: Sendable {
                 (try? WebAddress(text.contains("://") ? text : "http://\(text)")) != nil ? text : nil
             },
             resolveOverrides: reader.list(.resolve))
+        configuration.resolverProbes = try reader.resolverProbes()
         configuration.requestsInFlight = try reader.whole(.concurrency, 1...10_000) ?? Limits.requestsInFlight
         configuration.mediaSlots = try reader.whole(.mediaSlots, 1...1_000) ?? MediaSlots.machineDefault
         configuration.requestsExpected = configuration.mediaSlots.adding(clamping: 1)

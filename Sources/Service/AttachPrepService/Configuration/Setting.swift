@@ -45,12 +45,14 @@ public enum Setting: String, CaseIterable, Sendable {
     case concurrency
     case perHost = "per-host"
     case mediaSlots = "media-slots"
+    case retry
     case requireSandbox = "require-sandbox"
     case httpsOnly = "https-only"
     case allowPrivateNetwork = "allow-private-network"
     case caFile = "ca-file"
     case proxy
     case resolve
+    case resolverProbe = "resolver-probe"
 
     /// The command line flag, such as `--max-queue`.
     public var flag: String { "--\(rawValue)" }
@@ -74,7 +76,7 @@ public enum Setting: String, CaseIterable, Sendable {
 
     /// Whether it has several values: a list in the configuration file, separated by commas elsewhere.
     public var isList: Bool {
-        [.tokens, .webhookSecrets, .allowCallbackNetwork, .metricsNetwork, .resolve].contains(self)
+        [.tokens, .webhookSecrets, .allowCallbackNetwork, .metricsNetwork, .resolve, .resolverProbe].contains(self)
     }
 
     /// Whether SIGHUP applies a changed value; others need a restart.
@@ -132,12 +134,14 @@ extension Setting {
         case .concurrency: "Number of jobs to process at a time."
         case .perHost: "Number of jobs of a token to process at a time that download from the same host."
         case .mediaSlots: "Number of media files to decode or encode at a time."
+        case .retry: "How jobs that name no policy are retried: fast, patient, or the JSON of a job's retry."
         case .requireSandbox: "Fail if the media process cannot be sandboxed."
         case .httpsOnly: "Reject http sources, including redirects to http."
         case .allowPrivateNetwork: "Allow sources on loopback, private and reserved addresses."
         case .caFile: "Trust the CA certificates in this PEM file."
         case .proxy: "Download through this proxy, which then has to block private addresses."
         case .resolve: "Resolve a host name to an address, as curl does; repeatable."
+        case .resolverProbe: "Host name that always resolves, to tell name servers that are away; repeatable."
         }
     }
 
@@ -150,6 +154,8 @@ extension Setting {
             "n"
         case .baseURL, .publishBaseURL, .s3Endpoint, .proxy: "url"
         case .publish: "target"
+        case .retry: "policy"
+        case .resolverProbe: "name"
         case .queue: "queue"
         case .queueSchema: "name"
         case .s3Region: "region"
@@ -199,6 +205,8 @@ extension Setting {
         case .concurrency: "\(Limits.requestsInFlight)"
         case .perHost: "\(Limits.jobsPerHostMax)"
         case .mediaSlots: "number of cores"
+        case .retry: RetryOptions.Preset.fast.rawValue
+        case .resolverProbe: "the hosts of --s3-endpoint and --base-url"
         default: nil
         }
     }

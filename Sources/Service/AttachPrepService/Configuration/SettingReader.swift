@@ -123,6 +123,32 @@ extension SettingReader {
         return .bucket(settings)
     }
 
+    /// The service's policy of retries; nil for the default.
+    ///
+    /// - Throws: `request.invalid`, with what is wrong with it.
+    func retryOptions() throws -> RetryOptions? {
+        guard let (text, name) = text(.retry) else { return nil }
+        do {
+            let options = try RetryOptions(text: text)
+            guard options.until == nil else {
+                throw AttachPrepError(.requestInvalid, "\"until\" is a time of one job; leave it out.")
+            }
+            return options
+        } catch let error as AttachPrepError {
+            throw AttachPrepError(.requestInvalid, "Invalid value \"\(text)\" for \(name). \(error.message)")
+        }
+    }
+
+    /// The names that show whether name servers can be reached: the operator's, else the hosts of other settings.
+    func resolverProbes() throws -> [String] {
+        let names = list(.resolverProbe)
+        if !names.isEmpty { return names }
+        return try [Setting.s3Endpoint, .baseURL].compactMap { setting in
+            guard let host = try address(setting).flatMap({ try? WebAddress($0).host }) else { return nil }
+            return IPAddress(host) == nil && host.lowercased() != "localhost" ? host : nil
+        }
+    }
+
     /// A base URL: http or https, without query and fragment.
     func address(_ setting: Setting) throws -> String? {
         try value(setting, "give an http or https URL without a query.") { text in

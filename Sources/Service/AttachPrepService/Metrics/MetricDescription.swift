@@ -25,6 +25,7 @@ extension MetricDescription {
     /// | metric | labels |
     /// | --- | --- |
     /// | `attachprep_jobs` | `state` |
+    /// | `attachprep_dependency_up` | `dependency`: bucket, database, disk, queue_key, resolver, signing_key |
     /// | `attachprep_outbox_webhooks` | `state` |
     /// | `attachprep_jobs_ended_total` | `state`, `code` (empty for success) |
     /// | `attachprep_job_retries_total` | `code` |
@@ -38,6 +39,10 @@ extension MetricDescription {
         "attachprep_jobs": MetricDescription("Stored jobs, by state."),
         "attachprep_jobs_due": MetricDescription("Queued jobs that are due."),
         "attachprep_jobs_oldest_due_seconds": MetricDescription("Seconds since the oldest due job became due."),
+        "attachprep_dependency_up": MetricDescription(
+            "Whether what the jobs of this worker need is there, 1 or 0; jobs wait for it without an attempt."),
+        "attachprep_results_held": MetricDescription(
+            "Results that are rendered and wait on this machine to be published."),
         "attachprep_outbox_webhooks": MetricDescription("Stored webhooks, by state; pending is the backlog."),
         "attachprep_media_bytes": MetricDescription("Bytes of stored result files."),
         "attachprep_media_quota_bytes": MetricDescription("The quota for stored result files, where one applies."),

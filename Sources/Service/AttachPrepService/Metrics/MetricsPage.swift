@@ -13,11 +13,22 @@ struct MetricsPage: Sendable {
     /// Nil for SQLite.
     let database: PostgresDatabase?
     let preparer: AttachmentPreparer
+    /// Nil in a process that processes no jobs.
+    let worker: JobWorker?
     let logger: Logger
 
     func text(_ format: ExpositionFormat) async -> String {
         metrics.record(preparer.statistics)
         process.refresh(preparer.mediaProcessUsage)
+        if let worker {
+            var away = Set((worker.outages + store.outages).map(\.dependency))
+            if store.outages.isEmpty, store.unavailableReason != nil { away.insert(.database) }
+            for dependency in Dependency.allCases {
+                registry.set(
+                    "attachprep_dependency_up", away.contains(dependency) ? 0 : 1, ("dependency", dependency.rawValue))
+            }
+            registry.set("attachprep_results_held", Double(worker.heldResultsCount))
+        }
         do {
             try await metrics.refresh(store)
             if let health = try await database?.health() {

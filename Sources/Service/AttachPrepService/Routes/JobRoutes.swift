@@ -1,6 +1,7 @@
 import AttachPrep
 package import AttachPrepJobs
 package import AttachPrepModel
+import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 package import RichPush
@@ -23,6 +24,8 @@ struct JobRoutes: Sendable {
             Endpoint(method: .get, path: "/v1/jobs/{id}", respond: show),
             Endpoint(method: .delete, path: "/v1/jobs/{id}", respond: cancel),
             Endpoint(method: .post, path: "/v1/jobs/{id}/retry", respond: retry),
+            Endpoint(method: .post, path: "/v1/jobs/{id}/snooze", respond: snooze),
+            Endpoint(method: .post, path: "/v1/jobs/{id}/run", respond: run),
             Endpoint(method: .get, path: "/v1/jobs/{id}/log", respond: log),
             Endpoint(method: .post, path: "/v1/jobs/purge", respond: purge),
             Endpoint(method: .post, path: "/v1/jobs/retry", respond: retryAll),
@@ -69,6 +72,20 @@ struct JobRoutes: Sendable {
         let job = try await store.retry(try id(context))
         return try JSONResponse.response(
             job.located(at: baseURL), status: .accepted, headers: [.location: "/v1/jobs/\(job.id)"])
+    }
+
+    @Sendable private func snooze(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try id(context)
+        let body: SnoozeBody = try await JSONBody.read(request, context)
+        return try accepted(try await store.schedule(id, notBefore: try body.date()))
+    }
+
+    @Sendable private func run(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        try accepted(try await store.schedule(try id(context), notBefore: nil))
+    }
+
+    private func accepted(_ job: Job) throws -> Response {
+        try JSONResponse.response(job.located(at: baseURL), status: .accepted)
     }
 
     @Sendable private func log(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -148,6 +165,22 @@ struct JobFilterBody: JSONRequest {
         }
         return JobFilter(
             states: states.map(Set.init), search: search, ids: ids, createdBefore: before, errors: error?.all)
+    }
+}
+
+/// Until when a queued job does not start.
+struct SnoozeBody: JSONRequest {
+    static let keys: Set = ["notBefore"]
+
+    let notBefore: String
+
+    /// - Throws: `request.invalid`.
+    func date() throws -> Date {
+        guard let date = Timestamp.date(notBefore) else {
+            throw AttachPrepError(
+                .requestInvalid, "\"notBefore\" must be an RFC 3339 time such as 2026-11-21T20:51:02Z.")
+        }
+        return date
     }
 }
 

@@ -119,6 +119,8 @@ package struct WorkerResponse: Codable, Sendable {
     package let concurrency: Int
     package let mediaSlots: Int
     package let draining: Bool
+    /// What its jobs wait for.
+    package let outages: [DependencyOutage]
 
     package init(_ report: WorkerReport) {
         (name, host, version) = (report.name, report.host, report.version)
@@ -126,6 +128,7 @@ package struct WorkerResponse: Codable, Sendable {
         reportedAt = Timestamp.text(report.reportedAt)
         (running, concurrency, mediaSlots) = (report.running, report.concurrency, report.mediaSlots)
         draining = report.isDraining
+        outages = report.outages
     }
 }
 

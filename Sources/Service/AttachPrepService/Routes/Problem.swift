@@ -131,6 +131,7 @@ extension ErrorCode {
         case .publishDenied: "Publishing denied"
         case .publishNotFound: "Publish target not found"
         case .publishUnavailable: "Publish target unavailable"
+        case .publishRejected: "File rejected by the publish target"
         case .payloadNoMedia: "No media in the payload"
         case .payloadTooLarge: "Payload too large"
         case .payloadInvalid: "Invalid payload"

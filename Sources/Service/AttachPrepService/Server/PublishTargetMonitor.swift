@@ -44,7 +44,7 @@ final class PublishTargetMonitor: Sendable {
                 wasHealthy = true
             } catch {
                 logger.error(
-                    "bucket is not writable; jobs fail until it is", metadata: ["error": "\(error)"])
+                    "bucket is not writable; jobs wait until it is", metadata: ["error": "\(error)"])
                 wasHealthy = false
             }
         }

@@ -107,7 +107,7 @@ struct ServerDependencies: Sendable {
         }
         let page = MetricsPage(
             registry: registry, metrics: metrics, process: ProcessMetrics(registry, commit: configuration.commit),
-            store: opened.store, database: opened.database, preparer: preparer, logger: logger)
+            store: opened.store, database: opened.database, preparer: preparer, worker: worker, logger: logger)
         let health = HealthRoutes(
             metricsPage: { await page.text($0) },
             readiness: { [worker, housekeeping] in
@@ -197,6 +197,9 @@ extension ServeConfiguration {
         settings.concurrency = preparer.requestsInFlight
         settings.hostLimit = jobsPerHostMax
         settings.baseURL = service.baseURL
+        settings.retries = retries
+        settings.retentionSeconds = limits.retentionSeconds
+        settings.heldBytesMax = limits.mediaQuotaBytes
         return settings
     }
 

@@ -62,8 +62,8 @@ extension ServiceStatus {
         queueKind = configuration.queue == nil ? .sqlite : .postgres
         queueName = configuration.queue.map { "\($0.address)" } ?? "local"
         queue = {
-            if case .unavailable(let reason) = worker?.health { return .unhealthy(reason) }
-            return ComponentHealth(reason: store.unavailableReason)
+            let outage = worker?.outages.first { $0.dependency == .database || $0.dependency == .disk }
+            return ComponentHealth(reason: outage?.reason ?? store.unavailableReason)
         }
         if target != nil { publishName = "\(configuration.preparer.publish)" }
         publish = { target?.health ?? ComponentHealth(reason: housekeeping.unavailableReason) }

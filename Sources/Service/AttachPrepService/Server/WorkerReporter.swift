@@ -48,6 +48,6 @@ final class WorkerReporter: Sendable {
         WorkerReport(
             name: settings.name, host: ProcessInfo.processInfo.hostName, version: ProductVersion.text,
             startedAt: startedAt, reportedAt: .now, running: worker.runningCount, concurrency: settings.concurrency,
-            mediaSlots: mediaSlots, isDraining: worker.isDraining)
+            mediaSlots: mediaSlots, isDraining: worker.isDraining, outages: worker.outages)
     }
 }

@@ -1,0 +1,130 @@
+import AttachPrep
+import AttachPrepModel
+import FoundationEssentials
+import Logging
+import RichPush
+import SafeArithmetic
+
+/// A rendered result whose bucket is away: it is published when the bucket is back, without a second download.
+///
+/// The job keeps its lease and its slot meanwhile, so that no more results wait than jobs run on this machine.
+struct HeldResult: Sendable {
+    let attempt: JobAttempt
+    let result: UnpublishedResult
+    let fetchedAt: Date
+
+    private var job: ClaimedJob { attempt.job }
+    private var dependencies: WorkerDependencies { attempt.dependencies }
+    private var gates: DependencyGates { attempt.dependencies.gates }
+
+    /// Failures that each came after others were published: then the bucket is there, and this result is the problem.
+    private static let ownFailuresMax = 5
+    /// Failures in a row while the bucket took a probe and no other result: then others get this slot.
+    private static let suspectFailuresMax = 5
+
+    /// Publishes the result and stores it, or ends the attempt when the wait is over.
+    ///
+    /// - Parameters:
+    ///   - error: the error of the first attempt to publish.
+    ///   - store: stores the published manifest.
+    func end(
+        after error: AttachPrepError, store: (Manifest) async throws -> AttemptResult
+    ) async throws -> AttemptResult {
+        defer { result.discard() }
+        guard gates.hold(result.bytes, bytesMax: dependencies.settings.heldBytesMax) else {
+            return await ended(error)
+        }
+        defer { gates.release(result.bytes) }
+        switch await publish(after: error) {
+        case .published(let manifest):
+            attempt.log(manifest)
+            return try await store(manifest)
+        case .ended(let result): return result
+        }
+    }
+
+    private enum Publication {
+        case published(Manifest)
+        /// Given up, with the result of the attempt.
+        case ended(AttemptResult)
+    }
+
+    private func publish(after first: AttachPrepError) async -> Publication {
+        let limit = WaitLimit(
+            job, retentionSeconds: dependencies.settings.retentionSeconds, now: .now)
+        var (error, isTrial, ownFailures, suspectFailures) = (first, false, 0, 0)
+        // The budget of the job ran out during the upload: it is tried once with more time before anyone waits.
+        var isSlow = error.code == .deadlineExceeded
+        var successes = gates.successes(of: .bucket)
+        while true {
+            if error.code == .cancelled || dependencies.activeLeases.status(of: job.lease) != .held {
+                return .ended(.interrupted)
+            }
+            if !isSlow {
+                guard let dependency = Self.dependency(namedBy: error), ownFailures < Self.ownFailuresMax else {
+                    return .ended(await ended(error, isOwn: true))
+                }
+                gates.recordFailure(dependency, error.message, isTrial: isTrial)
+                if !isTrial {
+                    attempt.logger.info(
+                        "rendered; waits to be published",
+                        metadata: ["dependency": "\(dependency.rawValue)", "reason": "\(error.message)"])
+                } else {
+                    suspectFailures = await takesProbe(dependency) ? suspectFailures + 1 : 0
+                    if suspectFailures > 0 { gates.allowAnotherClaim() }
+                    if suspectFailures >= Self.suspectFailuresMax { return .ended(await ended(error)) }
+                }
+                switch try? await gates.wait(for: dependency, until: limit.end) {
+                case .back: isTrial = false
+                case .trial: isTrial = true
+                case .over where limit.end <= .now: return .ended(overdue(error, limit))
+                case .over, nil: return .ended(.interrupted)
+                }
+            }
+            isSlow = false
+            do {
+                let manifest = try await result.publish(before: .now + Self.publishingMax)
+                gates.recordSuccess(.bucket, .signingKey)
+                return .published(manifest)
+            } catch let failure {
+                error = (failure as? AttachPrepError) ?? AttachPrepError(.internal, "The result cannot be published.")
+                let latest = gates.successes(of: .bucket)
+                if latest > successes { ownFailures += 1 }
+                successes = latest
+            }
+        }
+    }
+
+    /// Time limit of one attempt to publish: 50 MB at 7 Mbit/s.
+    private static let publishingMax = Duration.seconds(60)
+
+    /// An endpoint that takes too long is away.
+    private static func dependency(namedBy error: AttachPrepError) -> Dependency? {
+        error.code == .deadlineExceeded ? .bucket : Dependency(namedBy: error.code, isResolverAway: false)
+    }
+
+    private func takesProbe(_ dependency: Dependency) async -> Bool {
+        do {
+            try await dependencies.preparer.probe(dependency)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The end of an attempt whose result is given up.
+    ///
+    /// - Parameter isOwn: whether the failure is the job's, not the dependency's.
+    private func ended(_ error: AttachPrepError, isOwn: Bool = false) async -> AttemptResult {
+        let manifest = attempt.rejection(error)
+        return isOwn ? .rejected(manifest, failedAt: .now) : await attempt.failed(manifest, failedAt: .now)
+    }
+
+    /// The end of a wait that took too long.
+    private func overdue(_ error: AttachPrepError, _ limit: WaitLimit) -> AttemptResult {
+        if let notAfter = limit.notAfter, notAfter <= .now {
+            return .notStarted(.failed(attempt.rejection(AttachPrepError.deadlineShortened(notAfter))))
+        }
+        return .notStarted(.dead(attempt.rejection(error)))
+    }
+}
