@@ -132,6 +132,16 @@ struct DeviceDeliveryTests {
         #expect(shown.body == "Hi")
     }
 
+    @Test(arguments: [("grid.heic", "public.heic"), ("clock.mov", "com.apple.quicktime-movie")])
+    func `What iOS takes without documenting it is attached from a payload that was not prepared`(
+        sample: String, uti: String
+    ) async throws {
+        let data = try Data(contentsOf: URL(fileURLWithPath: SourceTree.sample(sample)))
+        server.serve("/\(sample)", .body(data))
+        let shown = try await device.run(#"{"aps": {"alert": "Hi"}, "attach": "\#(server.url("/\(sample)"))"}"#)
+        #expect(shown.attachments.map(\.uti) == [uti])
+    }
+
     @Test func `A bundle file is copied, not moved`() async throws {
         let bundle = try TemporaryFolder()
         try bundle.write(Array(DeviceFile.image), to: "cat.gif")

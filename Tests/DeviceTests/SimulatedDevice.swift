@@ -19,10 +19,13 @@ final class SimulatedDevice: Sendable {
     }
 
     /// Starts it with a payload.
-    func start(_ payload: String, in folder: TemporaryFolder, _ options: [String] = []) throws -> RunningCommand {
+    func start(
+        _ payload: String, in folder: TemporaryFolder, _ options: [String] = [], timeoutSeconds: Double = 60,
+        environment: [String: String] = [:]
+    ) throws -> RunningCommand {
         try RunCommand(
             self.folder.path("simulated-device"), ["--folder", folder.path] + options,
-            input: Array(payload.utf8), timeoutSeconds: 60
+            input: Array(payload.utf8), environment: environment, timeoutSeconds: timeoutSeconds
         ).start()
     }
 

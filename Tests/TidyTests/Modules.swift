@@ -128,7 +128,7 @@ enum Modules {
         "RichPush": ["Foundation", "FoundationEssentials", "UserNotifications", "SafeArithmetic"],
         "RichPushReceipts": ["Foundation", "FoundationNetworking", "RichPush"],
         "RichPushExtension": [
-            "CryptoKit", "Foundation", "FoundationNetworking", "os", "UserNotifications", "RichPush",
+            "CryptoKit", "Foundation", "FoundationNetworking", "Network", "os", "UserNotifications", "RichPush",
             "RichPushReceipts",
         ],
         "SafeArithmetic": [],

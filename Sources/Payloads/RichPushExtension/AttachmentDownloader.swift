@@ -8,17 +8,23 @@ import RichPushReceipts
 
 /// Downloads the files of one notification to disk, each with a time limit; aborts a download as soon as a check fails.
 ///
-/// All downloads share one session, so that a second file from the same server needs no second handshake.
+/// All downloads share one session, so that a second file from the same server needs no second handshake. A download
+/// whose connection fails is continued once, with the time that is left.
 final class AttachmentDownloader: NSObject, Sendable {
     private struct Download: Sendable {
         let candidate: FetchCandidate
-        let task: URLSessionDownloadTask
+        let request: URLRequest
+        /// The system's uptime, in seconds, at which the download ends.
+        let limit: Double
         let end: CheckedContinuation<Result<AttachmentFile, FetchError>, Never>
+        var task: URLSessionDownloadTask
         var redirects = 0
+        var isSecondAttempt = false
     }
 
     private let folder: MediaFolder
-    private let downloads = Locked<[Int: Download]>([:])
+    /// By the `taskDescription` of their tasks.
+    private let downloads = Locked<[String: Download]>([:])
     /// Nil after `close()`.
     private let session = Locked<URLSession?>(nil)
 
@@ -38,69 +44,95 @@ final class AttachmentDownloader: NSObject, Sendable {
     func file(
         for candidate: FetchCandidate, from url: URL, within seconds: Double
     ) async -> Result<AttachmentFile, FetchError> {
-        guard let task = session.value?.downloadTask(with: Self.request(for: candidate, url, seconds)) else {
-            return .failure(.cancelled)
-        }
+        let request = Self.request(url, seconds)
+        guard let task = session.value?.downloadTask(with: request) else { return .failure(.cancelled) }
+        let id = UUID().uuidString
+        task.taskDescription = id
+        let limit = ProcessInfo.processInfo.systemUptime + seconds
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 downloads.change {
-                    $0[task.taskIdentifier] = Download(candidate: candidate, task: task, end: continuation)
+                    $0[id] = Download(
+                        candidate: candidate, request: request, limit: limit, end: continuation, task: task)
                 }
                 task.resume()
-                watch(task, until: ProcessInfo.processInfo.systemUptime + seconds)
+                watch(id)
                 // The task may have been cancelled before the download was registered.
-                if Task.isCancelled { end(task, .failure(.cancelled)) }
+                if Task.isCancelled { end(id, .failure(.cancelled)) }
             }
         } onCancel: {
-            end(task, .failure(.cancelled))
+            end(id, .failure(.cancelled))
         }
     }
 
     /// Checks a download periodically, since delegate calls of the session may be late or missing.
-    private func watch(_ task: URLSessionDownloadTask, until limit: Double) {
-        guard downloads.value[task.taskIdentifier] != nil else { return }
+    private func watch(_ id: String) {
+        guard let download = downloads.value[id] else { return }
+        let task = download.task
         check(at: task, received: task.countOfBytesReceived, expected: task.countOfBytesExpectedToReceive)
-        let left = limit - ProcessInfo.processInfo.systemUptime
-        if left <= 0 { end(task, .failure(.late)) }
+        let left = download.limit - ProcessInfo.processInfo.systemUptime
+        if left <= 0 { end(id, .failure(.late)) }
         DispatchQueue.global().asyncAfter(deadline: .now() + min(left, Limits.deviceWatchSeconds)) { [weak self] in
-            self?.watch(task, until: limit)
+            self?.watch(id)
         }
     }
 
     /// Ends a download whose response or length fails a check.
     private func check(at task: URLSessionDownloadTask, received: Int64, expected: Int64) {
-        guard let candidate = downloads.value[task.taskIdentifier]?.candidate else { return }
+        guard let id = task.taskDescription, let candidate = downloads.value[id]?.candidate else { return }
         let error =
             FetchResponse(task.response).flatMap(candidate.error(of:))
             ?? candidate.error(received: Int(received), expected: expected > 0 ? Int(expected) : nil)
-        if let error { end(task, .failure(error)) }
+        if let error { end(id, .failure(error)) }
     }
 
     /// Ends a download; later calls have no effect.
-    private func end(_ task: URLSessionTask, _ result: Result<AttachmentFile, FetchError>) {
-        guard let download = downloads.change({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
-        task.cancel()
+    private func end(_ id: String, _ result: Result<AttachmentFile, FetchError>) {
+        guard let download = downloads.change({ $0.removeValue(forKey: id) }) else { return }
+        download.task.cancel()
         download.end.resume(returning: result)
     }
+
+    /// Continues a download whose connection failed, where the system kept its part, or else begins again; returns false
+    /// after the second failure.
+    private func retry(_ id: String, after error: URLError) -> Bool {
+        guard Self.transientErrors.contains(error.code), let session = session.value else { return false }
+        let task: URLSessionDownloadTask? = downloads.change { downloads in
+            guard let download = downloads[id], !download.isSecondAttempt else { return nil }
+            #if canImport(Darwin)
+                let task =
+                    error.downloadTaskResumeData.map(session.downloadTask(withResumeData:))
+                    ?? session.downloadTask(with: download.request)
+            #else
+                let task = session.downloadTask(with: download.request)
+            #endif
+            task.taskDescription = id
+            downloads[id]?.task = task
+            downloads[id]?.isSecondAttempt = true
+            return task
+        }
+        task?.resume()
+        return task != nil
+    }
+
+    private static let transientErrors: Set<URLError.Code> = [
+        .networkConnectionLost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
+    ]
 
     private static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.httpShouldSetCookies = false
         configuration.timeoutIntervalForRequest = Limits.deviceStallSeconds
-        configuration.timeoutIntervalForResource = Limits.deviceSeconds
+        configuration.timeoutIntervalForResource = Limits.deviceSecondsMax
         return configuration
     }
 
-    private static func request(for candidate: FetchCandidate, _ url: URL, _ seconds: Double) -> URLRequest {
+    private static func request(_ url: URL, _ seconds: Double) -> URLRequest {
         var request = URLRequest(url: url, timeoutInterval: min(Limits.deviceStallSeconds, seconds))
         request.cachePolicy = .reloadIgnoringLocalCacheData
         // With a content coding, Content-Length would not be the length of the file.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        #if canImport(Darwin)
-            // In Low Data Mode, a large file is not fetched and its thumbnail is shown.
-            request.allowsConstrainedNetworkAccess = candidate.bytes ?? 0 <= Limits.deviceLowDataBytesMax
-        #endif
         return request
     }
 }
@@ -117,10 +149,10 @@ extension AttachmentDownloader: URLSessionDownloadDelegate {
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
-        guard let candidate = downloads.value[downloadTask.taskIdentifier]?.candidate,
+        guard let id = downloadTask.taskDescription, let candidate = downloads.value[id]?.candidate,
             let response = FetchResponse(downloadTask.response)
         else { return }
-        end(downloadTask, folder.check(location, for: candidate, response))
+        end(id, folder.check(location, for: candidate, response))
     }
 
     func urlSession(
@@ -128,8 +160,9 @@ extension AttachmentDownloader: URLSessionDownloadDelegate {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         let count = downloads.change { downloads in
-            downloads[task.taskIdentifier]?.redirects += 1
-            return downloads[task.taskIdentifier]?.redirects ?? 0
+            guard let id = task.taskDescription else { return 0 }
+            downloads[id]?.redirects += 1
+            return downloads[id]?.redirects ?? 0
         }
         let isAllowed = FetchRedirect.isAllowed(from: response.url, to: request.url, count: count)
         // With nil, the redirect itself becomes the response, which fails the status check.
@@ -137,7 +170,10 @@ extension AttachmentDownloader: URLSessionDownloadDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        end(task, .failure((error as? URLError)?.code == .timedOut ? .late : .connection))
+        guard let id = task.taskDescription else { return }
+        let error = error as? URLError
+        if let error, retry(id, after: error) { return }
+        end(id, .failure(error?.code == .timedOut ? .late : .connection))
     }
 }
 
@@ -159,6 +195,4 @@ extension Limits {
     static let deviceWatchSeconds = 0.1
     /// A download without bytes for this long is considered dead.
     static let deviceStallSeconds = 10.0
-    /// Larger files are not fetched in Low Data Mode: vendors recommend images of half this size.
-    static let deviceLowDataBytesMax = 1_000_000
 }

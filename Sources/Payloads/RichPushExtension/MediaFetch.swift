@@ -98,6 +98,10 @@ struct MediaFetch: Sendable {
     }
 
     private func file(of candidate: FetchCandidate, secondsMax: Double = .infinity) async -> AttachmentFile? {
+        if let error = candidate.errorBeforeFetch {
+            DeviceLog.note(error, candidate)
+            return nil
+        }
         let elapsed = ProcessInfo.processInfo.systemUptime - start
         guard let seconds = settings.deadline.secondsLeft(after: elapsed).map({ min($0, secondsMax) }) else {
             DeviceLog.note(.late, candidate)

@@ -20,7 +20,7 @@ final class MediaFolder: Sendable {
     }
 
     /// Moves a checked file into the folder, under a name with the right extension.
-    func take(_ file: URL, for candidate: FetchCandidate, as type: AttachmentType) throws -> AttachmentFile {
+    func take(_ file: URL, for candidate: FetchCandidate, as type: DeviceFileType) throws -> AttachmentFile {
         // One subfolder per file, since candidates may have the same name.
         let own = url.appendingPathComponent(UUID().uuidString, isDirectory: true)
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
@@ -58,7 +58,7 @@ final class MediaFolder: Sendable {
         defer { try? FileManager.default.removeItem(at: file) }
         do {
             let bytes = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
-            let type = try candidate.type(in: response) ?? AttachmentType(beginning: AttachmentFile.beginning(of: file))
+            let type = try candidate.type(in: response) ?? DeviceFileType(beginning: AttachmentFile.beginning(of: file))
             let error = try candidate.error(of: response, received: bytes, type: type) {
                 try AttachmentFile.sha256(of: file)
             }
@@ -111,7 +111,7 @@ final class MediaFolder: Sendable {
 /// A checked file with the right extension.
 package struct AttachmentFile: Sendable {
     let url: URL
-    let type: AttachmentType
+    let type: DeviceFileType
     let candidate: FetchCandidate
 
     /// Creates the attachment; throws the `UNError` of iOS when it rejects the file.

@@ -82,8 +82,9 @@ public final class RichPushDelivery: Sendable {
         // It may have been encrypted.
         let content = content
         keepReceipt(of: content)
-        if let content {
-            let plan = FetchPlan(content, kinds: settings.kindPriorities)
+        if let content, !content.attachments.isEmpty {
+            let limit = settings.networkLimits.bytesMax(on: await NetworkPath.current())
+            let plan = FetchPlan(content, kinds: settings.kindPriorities, networkBytesMax: limit)
             if !plan.isEmpty { await attach(plan) }
         }
         deliver()

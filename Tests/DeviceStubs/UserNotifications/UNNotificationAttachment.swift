@@ -36,6 +36,8 @@ open class UNNotificationAttachment: NSObject {
         "public.aiff-audio": 5_000_000, "com.microsoft.waveform-audio": 5_000_000, "public.mp3": 5_000_000,
         "public.mpeg-4-audio": 5_000_000, "public.mpeg": 50_000_000, "public.mpeg-2-video": 50_000_000,
         "public.mpeg-4": 50_000_000, "public.avi": 50_000_000,
+        // Not documented.
+        "public.heic": 10_000_000, "com.apple.coreaudio-format": 5_000_000, "com.apple.quicktime-movie": 50_000_000,
     ]
 
     private static let types: [String: String] = [

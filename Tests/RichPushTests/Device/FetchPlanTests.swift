@@ -90,15 +90,15 @@ struct FetchPlanTests {
     @Test(arguments: AttachmentType.allCases)
     func `The file name has the extension of its type`(type: AttachmentType) throws {
         let candidate = try Self.candidate(type: type.uti)
-        #expect(candidate.fileName(type) == "attachment.\(type.fileExtension)")
-        #expect(candidate.type(in: FetchResponse(status: 200, contentType: "image/png")) == type)
+        #expect(candidate.fileName(DeviceFileType(type)) == "attachment.\(type.fileExtension)")
+        #expect(candidate.type(in: FetchResponse(status: 200, contentType: "image/png")) == DeviceFileType(type))
     }
 
     /// The payload's type, else Content-Type, else the suggested name, else the URL.
     private static let sources: [(String, String?, String?, String?, AttachmentType?)] = [
         ("https://cdn.example/a.jpg", "com.compuserve.gif", "image/png", "a.mp4", .gif),
         ("https://cdn.example/a.jpg", nil, "image/png; charset=binary", "a.mp4", .png),
-        ("https://cdn.example/a.jpg", "public.heic", "IMAGE/JPG", nil, .jpeg),
+        ("https://cdn.example/a.jpg", "public.heif", "IMAGE/JPG", nil, .jpeg),
         ("https://cdn.example/a.jpg", nil, "application/octet-stream", "a.MPEG", .mpeg),
         ("https://cdn.example/a.JPEG?x=1.png", nil, "application/octet-stream", "download", .jpeg),
         ("https://cdn.example/a.wav", nil, nil, nil, .wave),
@@ -113,7 +113,50 @@ struct FetchPlanTests {
     ) throws {
         let candidate = try Self.candidate(url, type: hint)
         let response = FetchResponse(status: 200, contentType: contentType, suggestedName: name)
-        #expect(candidate.type(in: response) == expected)
+        #expect(candidate.type(in: response) == expected.map { DeviceFileType($0) })
+    }
+}
+
+/// Types that iOS has been seen to attach, beside the documented ones.
+struct DeviceFileTypeTests {
+    @Test(arguments: [
+        ("https://cdn.example/a.heic", "public.heic", "attachment.heic", 10_000_000),
+        ("https://cdn.example/a.MOV", "com.apple.quicktime-movie", "attachment.mov", 50_000_000),
+        ("https://cdn.example/a.caf", "com.apple.coreaudio-format", "attachment.caf", 5_000_000),
+    ])
+    func `A phone attaches them when a payload names one`(url: String, uti: String, name: String, bytes: Int) throws {
+        let candidate = try FetchPlanTests.candidate(url)
+        let type = try #require(candidate.type(in: FetchResponse(status: 200)))
+        #expect(type.uti == uti && candidate.fileName(type) == name)
+        #expect(candidate.error(of: FetchResponse(status: 200, contentLength: bytes)) == nil)
+        #expect(candidate.error(of: FetchResponse(status: 200, contentLength: bytes + 1)) == .tooLarge)
+        #expect(try FetchPlanTests.candidate("https://cdn.example/a", type: uti).declaredType == type)
+        let options = PushAttachmentOptions().dictionary(for: type)
+        #expect(options["UNNotificationAttachmentOptionsTypeHintKey"] as? String == uti)
+    }
+
+    @Test(arguments: ["webp", "heif", "tiff", "ogg", "mkv"])
+    func `What iOS never accepts has no type`(ending: String) throws {
+        let candidate = try FetchPlanTests.candidate("https://cdn.example/a.\(ending)")
+        #expect(candidate.type(in: FetchResponse(status: 200)) == nil)
+    }
+
+    @Test func `Over a limited network, a file of unknown length counts as larger than the limit`() throws {
+        var candidate = try FetchPlanTests.candidate("https://cdn.example/a.jpg", bytes: 2_000)
+        candidate.networkBytesMax = 1_000
+        #expect(candidate.errorBeforeFetch == .network)
+        candidate.networkBytesMax = 2_000
+        #expect(candidate.errorBeforeFetch == nil && candidate.error(of: FetchResponse(status: 200)) == nil)
+        var unknown = try FetchPlanTests.candidate("https://cdn.example/a.jpg")
+        unknown.networkBytesMax = 1_000
+        #expect(unknown.errorBeforeFetch == nil)
+        #expect(unknown.error(of: FetchResponse(status: 200)) == .network)
+        #expect(unknown.error(of: FetchResponse(status: 200, contentLength: 1_001)) == .network)
+        #expect(unknown.error(of: FetchResponse(status: 200, contentLength: 1_000)) == nil)
+        #expect(unknown.error(received: 1_001, expected: nil) == .network)
+        let both = FetchNetworkLimits(expensiveBytesMax: 5, constrainedBytesMax: 3)
+        #expect(both.bytesMax(on: FetchNetwork(isExpensive: true, isConstrained: true)) == 3)
+        #expect(both.bytesMax(on: FetchNetwork()) == nil)
     }
 }
 

@@ -119,6 +119,15 @@ struct FileSignatureTests {
         #expect(AttachmentType(beginning: bytes) == type)
     }
 
+    @Test(arguments: [
+        ("grid.heic", "public.heic"), ("clock.mov", "com.apple.quicktime-movie"),
+        ("tone.caf", "com.apple.coreaudio-format"), ("grid.jpg", "public.jpeg"),
+    ])
+    func `Types that iOS takes without documenting them are recognized`(sample: String, uti: String) throws {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: SourceTree.sample(sample)))
+        #expect(DeviceFileType(beginning: bytes)?.uti == uti)
+    }
+
     @Test(arguments: ["", "GIF8", "<!DOCTYPE html>", "RIFF\u{0}\u{0}\u{0}\u{0}WEBPVP8 ", "\u{0}\u{0}\u{0} ftypheic"])
     func `An unknown or too short signature has no type`(text: String) {
         #expect(AttachmentType(beginning: Array(text.utf8)) == nil)

@@ -133,14 +133,14 @@ struct AttachmentDictionaryTests {
 
     @Test func `The type hint is the UTI of the file`() {
         for type in AttachmentType.allCases {
-            let dictionary = PushAttachmentOptions().dictionary(for: type)
+            let dictionary = PushAttachmentOptions().dictionary(for: DeviceFileType(type))
             #expect(dictionary.count == 1)
             #expect(dictionary["\(prefix)TypeHintKey"] as? String == type.uti)
         }
     }
 
     @Test func `The clipping rectangle has the form of CGRectCreateDictionaryRepresentation`() throws {
-        let dictionary = try options(nil).dictionary(for: .jpeg)
+        let dictionary = try options(nil).dictionary(for: DeviceFileType(.jpeg))
         let rectangle = dictionary["\(prefix)ThumbnailClippingRectKey"] as? [String: Double]
         #expect(rectangle == ["X": 0, "Y": 0.25, "Width": 1, "Height": 0.5])
         #expect(dictionary["\(prefix)ThumbnailHiddenKey"] as? Bool == true)
@@ -149,16 +149,16 @@ struct AttachmentDictionaryTests {
     @Test func `A movie's thumbnail time is a CMTime, a GIF's a frame, and the other form is dropped`() throws {
         let key = "\(prefix)ThumbnailTimeKey"
         let movie = try options(.movie(MovieTime(seconds: 3)))
-        let time = try #require(movie.dictionary(for: .mpeg4)[key] as? [String: any Sendable])
+        let time = try #require(movie.dictionary(for: DeviceFileType(.mpeg4))[key] as? [String: any Sendable])
         #expect(time["value"] as? Int64 == 1_800 && time["timescale"] as? Int32 == 600)
         #expect(time["epoch"] as? Int64 == 0 && time["flags"] as? UInt32 == 1)
-        #expect(try options(.frame(7)).dictionary(for: .gif)[key] as? Int == 7)
-        #expect(movie.dictionary(for: .gif)[key] == nil)
-        #expect(try options(.frame(7)).dictionary(for: .mpeg4)[key] == nil)
-        #expect(try options(.frame(7)).dictionary(for: .jpeg)[key] == nil)
+        #expect(try options(.frame(7)).dictionary(for: DeviceFileType(.gif))[key] as? Int == 7)
+        #expect(movie.dictionary(for: DeviceFileType(.gif))[key] == nil)
+        #expect(try options(.frame(7)).dictionary(for: DeviceFileType(.mpeg4))[key] == nil)
+        #expect(try options(.frame(7)).dictionary(for: DeviceFileType(.jpeg))[key] == nil)
     }
 
     @Test func `Audio has no thumbnail options`() throws {
-        #expect(try options(.frame(0)).dictionary(for: .mp3).count == 1)
+        #expect(try options(.frame(0)).dictionary(for: DeviceFileType(.mp3)).count == 1)
     }
 }

@@ -18,15 +18,23 @@ public struct FetchPlan: Sendable, Hashable {
     ///   - content: The content of the payload.
     ///   - kinds: The kinds in the order in which the app wants them; attachments of other or unknown kinds follow.
     ///     Empty for the order of the payload.
-    public init(_ content: PushContent, kinds: [MediaKind] = []) {
+    ///   - networkBytesMax: The largest file to fetch over the current network, in bytes; nil for no such limit.
+    public init(_ content: PushContent, kinds: [MediaKind] = [], networkBytesMax: Int? = nil) {
         let items = content.attachments.prefix(Limits.payloadMediaMax)
         // Some payloads name one image twice; fetch it once.
         var known: Set<FetchCandidate.Source> = []
         let ordered = items.compactMap(FetchCandidate.init(attachment:)).enumerated()
             .map { (rank: $1.kind.flatMap(kinds.firstIndex) ?? kinds.count, index: $0, candidate: $1) }
             .sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }
-        attachments = ordered.map(\.candidate).filter { known.insert($0.source).inserted }
-        thumbnails = items.compactMap(FetchCandidate.init(thumbnailOf:)).filter { known.insert($0.source).inserted }
+        func limited(_ candidates: [FetchCandidate]) -> [FetchCandidate] {
+            candidates.filter { known.insert($0.source).inserted }.map { candidate in
+                var limited = candidate
+                if case .web = candidate.source { limited.networkBytesMax = networkBytesMax }
+                return limited
+            }
+        }
+        attachments = limited(ordered.map(\.candidate))
+        thumbnails = limited(items.compactMap(FetchCandidate.init(thumbnailOf:)))
     }
 
     /// The attachment whose thumbnail the collapsed notification shows when `candidate` hides its own: the next one
@@ -78,6 +86,9 @@ public struct FetchCandidate: Sendable, Hashable {
     /// Expected SHA-256 in lowercase hexadecimal.
     public let sha256: String?
     public let options: PushAttachmentOptions
+    /// The largest file to fetch over the current network, in bytes; nil for no such limit. A file of unknown length
+    /// counts as larger.
+    public var networkBytesMax: Int?
 
     /// Nil when the attachment has no valid URL or file name, or exceeds Apple's limit.
     init?(attachment: PushAttachment) {
@@ -106,8 +117,8 @@ public struct FetchCandidate: Sendable, Hashable {
         guard bytes ?? 0 <= bytesMax else { return nil }
     }
 
-    /// The type of the payload's type hint; nil when it is missing or not one of Apple's eleven.
-    public var declaredType: AttachmentType? { options.typeHint.flatMap(AttachmentType.init(uti:)) }
+    /// The type of the payload's type hint; nil when it is missing or not attachable.
+    public var declaredType: DeviceFileType? { options.typeHint.flatMap(DeviceFileType.init(uti:)) }
 
     /// The kind of the declared type, or else of the type by the URL's extension; nil when both are unknown.
     public var kind: MediaKind? { (declaredType ?? addressType)?.kind }

@@ -31,7 +31,7 @@ public struct FetchResponse: Sendable, Hashable {
 public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
     /// The HTTP status is not 200.
     case status
-    /// Not one of Apple's eleven types, by declared type and by first bytes.
+    /// Not a type that iOS attaches, by declared type and by first bytes.
     case type
     /// A web page instead of media, such as a captive portal or an error page.
     case page
@@ -43,6 +43,8 @@ public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
     case length
     /// The SHA-256 differs from the payload's.
     case digest
+    /// Larger than the app wants over this network, or of unknown length.
+    case network
     /// A redirect to a URL that must not be followed.
     case redirect
     /// The download did not finish in time.
@@ -58,6 +60,14 @@ public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
 }
 
 extension FetchCandidate {
+    /// The reason not to begin a download; nil when it may begin.
+    ///
+    /// A file whose length the payload does not give is requested, and its length is checked in the response header.
+    public var errorBeforeFetch: FetchError? {
+        if let bytes, let networkBytesMax, bytes > networkBytesMax { return .network }
+        return nil
+    }
+
     /// The reason to abort a download after the response header; nil when it may continue.
     public func error(of response: FetchResponse) -> FetchError? {
         guard response.status == 200 else { return (300..<400).contains(response.status) ? .redirect : .status }
@@ -65,7 +75,11 @@ extension FetchCandidate {
         let type = type(in: response)
         // An unknown type is decided by the first bytes.
         guard type != nil || !response.isKnownType else { return .type }
-        return response.contentLength.flatMap { error(ofLength: $0, bytesMax: type?.bytesMax) }
+        if let error = response.contentLength.flatMap({ error(ofLength: $0, bytesMax: type?.bytesMax) }) {
+            return error
+        }
+        guard let networkBytesMax else { return nil }
+        return response.contentLength ?? bytes ?? .max > networkBytesMax ? .network : nil
     }
 
     /// The reason to abort a download; nil when it may continue.
@@ -76,6 +90,7 @@ extension FetchCandidate {
     public func error(received: Int, expected: Int?) -> FetchError? {
         if let bytes, let expected, expected != bytes { return .length }
         if let expected, expected > bytesMax { return .tooLarge }
+        if let networkBytesMax, max(received, expected ?? 0) > networkBytesMax { return .network }
         if let bytes, received > bytes { return .length }
         return received > bytesMax ? .tooLarge : nil
     }
@@ -89,7 +104,7 @@ extension FetchCandidate {
     ///   - digest: Returns the file's SHA-256 in lowercase hexadecimal; called only when all other checks pass and the
     ///     payload has a digest.
     public func error(
-        of response: FetchResponse, received: Int, type: AttachmentType?, digest: () throws -> String
+        of response: FetchResponse, received: Int, type: DeviceFileType?, digest: () throws -> String
     ) rethrows -> FetchError? {
         if let error = error(of: response) { return error }
         if let length = response.contentLength, length != received { return .length }
@@ -123,24 +138,24 @@ extension FetchResponse {
 /// The file name to attach a file under: iOS takes the type from the type hint, or else from the file name.
 extension FetchCandidate {
     /// The type in the payload, or else that of the response: Content-Type, suggested file name, final URL.
-    public func type(in response: FetchResponse) -> AttachmentType? {
+    public func type(in response: FetchResponse) -> DeviceFileType? {
         declaredType
-            ?? response.contentType.flatMap(AttachmentType.init(mimeType:))
-            ?? response.suggestedName.flatMap(AttachmentType.init(name:))
-            ?? response.url.flatMap { AttachmentType(name: $0.path) }
+            ?? response.contentType.flatMap(DeviceFileType.init(mimeType:))
+            ?? response.suggestedName.flatMap(DeviceFileType.init(name:))
+            ?? response.url.flatMap { DeviceFileType(name: $0.path) }
             ?? addressType
     }
 
     /// The type by the extension of the payload's URL (before redirects) or file name.
-    public var addressType: AttachmentType? {
+    public var addressType: DeviceFileType? {
         switch source {
-        case .web(let url): AttachmentType(name: url.path)
-        case .bundle(let name): AttachmentType(name: name)
+        case .web(let url): DeviceFileType(name: url.path)
+        case .bundle(let name): DeviceFileType(name: name)
         }
     }
 
     /// The file name, without folders, with the extension of `type`.
-    public func fileName(_ type: AttachmentType) -> String {
+    public func fileName(_ type: DeviceFileType) -> String {
         let stem = role == .thumbnail ? "thumbnail" : "attachment"
         return "\(stem).\(type.fileExtension)"
     }

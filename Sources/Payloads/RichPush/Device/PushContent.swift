@@ -110,7 +110,7 @@ extension PushAttachmentOptions {
     ///
     /// The type hint is that of `type`. Options that do not apply to it are omitted: audio has no thumbnail, a frame
     /// number applies to a GIF, a time to a movie.
-    public func dictionary(for type: AttachmentType) -> [AnyHashable: Any] {
+    public func dictionary(for type: DeviceFileType) -> [AnyHashable: Any] {
         var dictionary: [AnyHashable: Any] = [Self.typeHintKey: type.uti]
         guard type.kind != .audio else { return dictionary }
         if let thumbnailHidden { dictionary[Self.thumbnailHiddenKey] = thumbnailHidden }
@@ -120,7 +120,7 @@ extension PushAttachmentOptions {
         switch thumbnailTime {
         case .movie(let time) where type.kind == .movie:
             dictionary[Self.thumbnailTimeKey] = time.dictionaryRepresentation
-        case .frame(let number) where type == .gif: dictionary[Self.thumbnailTimeKey] = number
+        case .frame(let number) where type == DeviceFileType(.gif): dictionary[Self.thumbnailTimeKey] = number
         default: break
         }
         return dictionary
