@@ -93,8 +93,9 @@ final class AttachmentDownloader: NSObject, Sendable {
         download.end.resume(returning: result)
     }
 
-    /// Continues a download whose connection failed, where the system kept its part, or else begins again; returns false
-    /// after the second failure.
+    /// Continues a download whose connection failed, where the system kept its part, or else begins again.
+    ///
+    /// Returns false after the second failure.
     private func retry(_ id: String, after error: URLError) -> Bool {
         guard Self.transientErrors.contains(error.code), let session = session.value else { return false }
         let task: URLSessionDownloadTask? = downloads.change { downloads in

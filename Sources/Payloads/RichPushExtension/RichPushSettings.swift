@@ -18,8 +18,8 @@ public struct RichPushSettings: Sendable {
     /// The kinds of media in the order in which to try them (`image`, `movie`, `audio`); empty for the payload's order.
     public var kindPriorities: [MediaKind]
     /// The largest files to fetch over cellular (`ExpensiveBytesMax`) and in Low Data Mode (`ConstrainedBytesMax`, by
-    /// default 1,000,000 bytes); then the next attachment or the thumbnail is shown. A file counts as larger when neither
-    /// the payload nor the server gives its length.
+    /// default 1,000,000 bytes). The next attachment or the thumbnail is shown instead of a larger one. A file counts
+    /// as larger when neither the payload nor the server gives its length.
     public var networkLimits: FetchNetworkLimits
     /// Keys of the app's own payloads that have media, such as `data.image`; they are read before the formats of push
     /// services. An object of languages at such a key, as in `{"en": "https://…", "default": "https://…"}`, gives the

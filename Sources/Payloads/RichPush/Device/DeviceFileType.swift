@@ -1,8 +1,9 @@
 /// A file type that a phone attaches.
 ///
 /// Apple documents eleven, `AttachmentType`; released versions of iOS have also taken those of ``observed``
-/// (`docs/reference/apple-attachment-rules.md` 1.2). A server converts these, since nothing but observation supports them.
-/// A phone attaches them when a payload that was not prepared names one: when iOS rejects the file, the next is tried.
+/// (`docs/reference/apple-attachment-rules.md` 1.2). A server converts these, since nothing but observation supports
+/// them. A phone attaches them when a payload that was not prepared names one: when iOS rejects the file, the next is
+/// tried.
 public struct DeviceFileType: Sendable, Hashable {
     /// The uniform type identifier, which iOS compares with its list exactly.
     public let uti: String
@@ -17,7 +18,7 @@ public struct DeviceFileType: Sendable, Hashable {
         kind = type.kind
     }
 
-    /// The types that iOS has been seen to take without a word in its documentation.
+    /// The types that iOS has been seen to take, which Apple does not document.
     public static let observed = rows.map(\.type)
 
     /// The largest file that iOS accepts, in bytes.
