@@ -25,7 +25,7 @@ final class SimulatedDevice: Sendable {
     ) throws -> RunningCommand {
         try RunCommand(
             self.folder.path("simulated-device"), ["--folder", folder.path] + options,
-            input: Array(payload.utf8), environment: environment, timeoutSeconds: timeoutSeconds
+            environment: environment, input: Array(payload.utf8), timeoutSeconds: timeoutSeconds
         ).start()
     }
 

@@ -37,7 +37,9 @@ open class UNNotificationAttachment: NSObject {
         "public.mpeg-4-audio": 5_000_000, "public.mpeg": 50_000_000, "public.mpeg-2-video": 50_000_000,
         "public.mpeg-4": 50_000_000, "public.avi": 50_000_000,
         // Not documented.
-        "public.heic": 10_000_000, "com.apple.coreaudio-format": 5_000_000, "com.apple.quicktime-movie": 50_000_000,
+        "public.heic": 10_000_000, "com.apple.coreaudio-format": 5_000_000, "public.aifc-audio": 5_000_000,
+        "org.3gpp.adaptive-multi-rate-audio": 5_000_000, "com.apple.quicktime-movie": 50_000_000,
+        "public.3gpp": 50_000_000, "public.3gpp2": 50_000_000,
     ]
 
     private static let types: [String: String] = [

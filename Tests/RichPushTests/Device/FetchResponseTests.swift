@@ -70,7 +70,7 @@ struct FetchResponseTests {
         let candidate = try FetchPlanTests.candidate()
         let unnamed = response(type: "application/octet-stream")
         #expect(candidate.error(of: unnamed) == nil)
-        let recognized = candidate.error(of: unnamed, received: 100, type: .gif) { "" }
+        let recognized = candidate.error(of: unnamed, received: 100, type: DeviceFileType(.gif)) { "" }
         let unrecognized = candidate.error(of: unnamed, received: 100, type: nil) { "" }
         #expect(recognized == nil && unrecognized == .type)
     }
@@ -78,7 +78,7 @@ struct FetchResponseTests {
     @Test func `A digest is computed only when there is one to compare it with`() throws {
         let candidate = try FetchPlanTests.candidate(type: "public.jpeg")
         var count = 0
-        _ = candidate.error(of: response(), received: 100, type: .jpeg) {
+        _ = candidate.error(of: response(), received: 100, type: DeviceFileType(.jpeg)) {
             count += 1
             return ""
         }
