@@ -188,7 +188,7 @@ def reloaded():
 
 
 def lists():
-    return set(keys(re.search(r"isList: Bool \{\s*\[(.*?)\]", declaration())[1]))
+    return set(keys(re.search(r"isList: Bool \{\s*\[([^\]]*)\]", declaration())[1]))
 
 
 EXAMPLE = """\
