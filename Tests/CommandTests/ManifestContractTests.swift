@@ -51,7 +51,7 @@ import Testing
         let manifest = try object(try await bench.command(arguments).run().text)
         #expect(Set(manifest.keys) == Self.topKeys)
         for key in ["attachment", "thumbnail", "crop", "options", "deviceFetch"] { #expect(manifest[key] is NSNull) }
-        #expect(keys(manifest["error"]) == ["code", "message", "retryable", "appleCode"])
+        #expect(keys(manifest["error"]) == ["code", "message", "retryable", "appleCode", "status"])
         #expect(keys(manifest["source"]).count == 6)
     }
 

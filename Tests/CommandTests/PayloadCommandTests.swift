@@ -217,7 +217,7 @@ extension PayloadCommandTests {
     @Test func `--for adds the fields of Android and browsers to an FCM message`() async throws {
         let json =
             #"{"message":{"topic":"t","notification":{"title":"x"},"apns":{"payload":{"aps":{"mutable-content":1}},"#
-            + #""fcm_options":{"image":"\#(try CommandBench.url("picture.jpg"))"}}}}"#
+            + #""fcm_options":{"image":"\#(try CommandBench.url("grid.jpg"))"}}}}"#
         let result = try await payload(json, "--for", "ios,android,web")
         #expect(result.exitCode == 0, "\(result.errorText)")
         let message = try #require(try object(result.text)["message"] as? [String: Any], "\(result.text)")

@@ -23,6 +23,24 @@ def before_load_schema(context, raw_schema):
                     # An invalid payload among several is reported in its place of the response, with status 200.
                     any_lines = {"minItems": 1, "maxItems": 500}
                     body["schema"] = any_lines if name == "/v1/payloads" else body["schema"]["contentSchema"]
+    for schema in raw_schema["components"]["schemas"].values():
+        name_targets(schema)
+
+
+# The document allows the names of an operator's target profiles, which the tested service has not.
+TARGETS = ["ios", "android", "web", "webIcon", "webBadge", "avatar"]
+
+
+def name_targets(schema):
+    if isinstance(schema, list):
+        for one in schema:
+            name_targets(one)
+    elif isinstance(schema, dict):
+        if isinstance(schema.get("targets"), dict) and "items" in schema["targets"]:
+            schema["targets"]["items"] = {"enum": TARGETS}
+            schema["targets"]["uniqueItems"] = True
+        for one in schema.values():
+            name_targets(one)
 
 
 def requests(body):

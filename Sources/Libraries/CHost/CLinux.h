@@ -24,7 +24,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The most descriptors per message: a source, three outputs, 17 pictures, a signal pipe. Not from a system header; used for the buffers below.
+// The most descriptors per message: a source, three outputs, 17 pictures, a signal pipe. Not from a system header; used
+// for the buffers below.
 static const int CLinux_descriptors_max = 24;
 
 // CMSG_SPACE and the related names are macros. Sends bytes with attached descriptors. With flags 0 it waits for buffer

@@ -43,7 +43,9 @@ import Testing
         let alone = try rendered("grid.jpg", .jpeg, [])
         let together = try rendered("grid.jpg", .jpeg, [Self.wide])
         let distance = try ImageDistance(alone.image(.thumbnail), together.image(.thumbnail))
-        #expect(distance.mean < 2, "\(distance)")
+        // Alone, it is reduced while it is decoded; the edges of the digits then differ a little. Another crop is over
+        // 10 (`ImageDistance`).
+        #expect(distance.mean < 5, "\(distance)")
     }
 
     @Test func `Nothing is enlarged`() throws {

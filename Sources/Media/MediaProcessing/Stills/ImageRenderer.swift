@@ -310,8 +310,8 @@ struct ImageRenderer {
             request.format, ByteWindow(descriptor: source, noun: "image", deadline: deadline))
     }
 
-    /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution. Targets may need
-    /// more of a portrait.
+    /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution. Targets may
+    /// need more of a portrait.
     private func wantedLongSide(of stored: Image) -> Int? {
         guard request.crop == nil, case .still(let rendition) = request.attachment, let side = rendition.longSideMax
         else { return nil }

@@ -96,6 +96,7 @@ struct AnswerValidation {
             throw MediaProcessError.invalidAnswer("a target that was not requested")
         }
         let targets = request.targets.map { (media.targets[$0.key], RenderOutput.target($0.key)) }
+        // Bounded: lists are joined.
         for (image, output) in [(media.thumbnail, RenderOutput.thumbnail), (media.crop, .crop)] + targets {
             guard let image else { continue }
             try Self.expect(.side, image.width, image.height)

@@ -335,8 +335,8 @@ extension Limits {
     /// images at their limits (120 megapixels with alpha, 108-megapixel JPEG, TIFF and WebP, 48-megapixel HEIC of 10
     /// bits); a third of that is added for fragmentation.
     package static let mediaProcessMemoryBytesMax = 900_000_000
-    /// Messages of one call: its answer, one for each of the few stages of a render and for each picture of a target, and
-    /// up to nine about its work.
+    /// Messages of one call: its answer, one for each of the few stages of a render and for each picture of a target,
+    /// and up to nine about its work.
     static let mediaProcessMessagesMax = 48
     /// Characters of an error message from a media process; regular ones have under 200.
     static let mediaProcessSentenceCharactersMax = 500

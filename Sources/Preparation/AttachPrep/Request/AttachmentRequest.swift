@@ -36,8 +36,8 @@ public struct AttachmentRequest: Sendable, Hashable {
     public var attachmentTypes: AcceptedTypes?
     /// The systems that pictures are made for beside iOS's attachment.
     public var targets: RequestTargets
-    /// The source of the sender's picture, as `source`; nil makes it of `source` if the target is named. Fetched without
-    /// `headers`.
+    /// The source of the sender's picture, as `source`; nil makes it of `source` if the target is named. Fetched
+    /// without `headers`.
     public var avatar: String?
     /// Time budget in seconds, from when work on the request begins.
     public var budgetSeconds: Double
