@@ -10,7 +10,7 @@ public struct PayloadMedia: Sendable, Hashable {
     /// The path of the APNs payload in the input.
     public var root: PayloadPath
 
-    /// - Parameter root: Nil for the root of the first item's location.
+    /// Without a `root`, it is that of the first item's location.
     public init(
         dialect: PayloadDialect, items: [PayloadMediaItem], otherItems: [PayloadMediaItem] = [],
         warnings: [PayloadWarning] = [], root: PayloadPath? = nil
