@@ -67,9 +67,10 @@ import Testing
     }
 
     @Test func `Results that wait are limited to a number of bytes`() {
-        let gates = DependencyGates(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        #expect(gates.hold(60, bytesMax: 100) && !gates.hold(41, bytesMax: 100) && gates.hold(40, bytesMax: 100))
-        gates.release(60)
-        #expect(gates.hold(60, bytesMax: 100))
+        let breakers = DependencyBreakers(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        #expect(
+            breakers.hold(60, bytesMax: 100) && !breakers.hold(41, bytesMax: 100) && breakers.hold(40, bytesMax: 100))
+        breakers.release(60)
+        #expect(breakers.hold(60, bytesMax: 100))
     }
 }

@@ -15,7 +15,7 @@ struct HeldResult: Sendable {
 
     private var job: ClaimedJob { attempt.job }
     private var dependencies: WorkerDependencies { attempt.dependencies }
-    private var gates: DependencyGates { attempt.dependencies.gates }
+    private var breakers: DependencyBreakers { attempt.dependencies.breakers }
 
     /// Failures that each came after others were published: then the bucket is there, and this result is the problem.
     private static let ownFailuresMax = 5
@@ -31,10 +31,10 @@ struct HeldResult: Sendable {
         after error: AttachPrepError, store: (Manifest) async throws -> AttemptResult
     ) async throws -> AttemptResult {
         defer { result.discard() }
-        guard gates.hold(result.bytes, bytesMax: dependencies.settings.heldBytesMax) else {
+        guard breakers.hold(result.bytes, bytesMax: dependencies.settings.heldBytesMax) else {
             return await ended(error)
         }
-        defer { gates.release(result.bytes) }
+        defer { breakers.release(result.bytes) }
         switch await publish(after: error) {
         case .published(let manifest):
             attempt.log(manifest)
@@ -55,7 +55,7 @@ struct HeldResult: Sendable {
         var (error, isTrial, ownFailures, suspectFailures) = (first, false, 0, 0)
         // The budget of the job ran out during the upload: it is tried once with more time before anyone waits.
         var isSlow = error.code == .deadlineExceeded
-        var successes = gates.successes(of: .bucket)
+        var successes = breakers.successes(of: .bucket)
         while true {
             if error.code == .cancelled || dependencies.activeLeases.status(of: job.lease) != .held {
                 return .ended(.interrupted)
@@ -64,17 +64,17 @@ struct HeldResult: Sendable {
                 guard let dependency = Self.dependency(namedBy: error), ownFailures < Self.ownFailuresMax else {
                     return .ended(await ended(error, isOwn: true))
                 }
-                gates.recordFailure(dependency, error.message, isTrial: isTrial)
+                breakers.recordFailure(dependency, error.message, isTrial: isTrial)
                 if !isTrial {
                     attempt.logger.info(
                         "rendered; waits to be published",
                         metadata: ["dependency": "\(dependency.rawValue)", "reason": "\(error.message)"])
                 } else {
                     suspectFailures = await takesProbe(dependency) ? suspectFailures + 1 : 0
-                    if suspectFailures > 0 { gates.allowAnotherClaim() }
+                    if suspectFailures > 0 { breakers.allowAnotherClaim() }
                     if suspectFailures >= Self.suspectFailuresMax { return .ended(await ended(error)) }
                 }
-                switch try? await gates.wait(for: dependency, until: limit.end) {
+                switch try? await breakers.wait(for: dependency, until: limit.end) {
                 case .back: isTrial = false
                 case .trial: isTrial = true
                 case .over where limit.end <= .now: return .ended(overdue(error, limit))
@@ -84,11 +84,11 @@ struct HeldResult: Sendable {
             isSlow = false
             do {
                 let manifest = try await result.publish(before: .now + Self.publishingMax)
-                gates.recordSuccess(.bucket, .signingKey)
+                breakers.recordSuccess(.bucket, .signingKey)
                 return .published(manifest)
             } catch let failure {
                 error = (failure as? AttachPrepError) ?? AttachPrepError(.internal, "The result cannot be published.")
-                let latest = gates.successes(of: .bucket)
+                let latest = breakers.successes(of: .bucket)
                 if latest > successes { ownFailures += 1 }
                 successes = latest
             }

@@ -184,7 +184,7 @@ extension JobAttempt {
             dependencies.metrics.worked(manifest.timings)
             log(manifest)
             if manifest.error == nil, !dependencies.preparer.keepsFolders {
-                dependencies.gates.recordSuccess(.bucket, .signingKey)
+                dependencies.breakers.recordSuccess(.bucket, .signingKey)
             }
             let key = isCut && manifest.outcome == .bestAttempt ? privateKey : job.key
             return manifest.error == nil
@@ -258,9 +258,9 @@ extension JobAttempt {
                 return try await dependencies.store.store(
                     manifest, folder: folder, for: key, freshness: freshness, fetchedAt: fetchedAt)
             } catch let error as AttachPrepError where error.code == .queueUnavailable && folder == nil {
-                dependencies.gates.recordFailure(.database, error.message, isTrial: isTrial)
+                dependencies.breakers.recordFailure(.database, error.message, isTrial: isTrial)
                 guard dependencies.activeLeases.status(of: job.lease) == .held else { throw error }
-                let turn = try await dependencies.gates.wait(for: .database, until: limit.end)
+                let turn = try await dependencies.breakers.wait(for: .database, until: limit.end)
                 guard turn != .over else { throw error }
                 isTrial = turn == .trial
             }

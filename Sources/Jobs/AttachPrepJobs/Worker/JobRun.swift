@@ -67,7 +67,7 @@ struct JobRun: Sendable {
     private func handle(_ end: AttemptResult) async {
         switch end {
         case .prepared(let manifest, let media):
-            dependencies.gates.recordSuccess(.disk, .database)
+            dependencies.breakers.recordSuccess(.disk, .database)
             await finish(.succeeded(manifest, media))
         case .notStarted(let ending): await finish(ending)
         case .interrupted:
@@ -89,7 +89,7 @@ struct JobRun: Sendable {
 
     /// A dependency is the cause, not the job: postpones it without counting the attempt.
     private func wait(for dependency: Dependency, _ error: ManifestError) async {
-        let pause = dependencies.gates.recordFailure(dependency, error.message)
+        let pause = dependencies.breakers.recordFailure(dependency, error.message)
         await postpone(until: Date.now.addingTimeInterval(pause / .seconds(1)), error, isAttempt: false)
     }
 

@@ -47,7 +47,7 @@ public final class JobWorker: Sendable {
         hostLimit = Atomic(settings.hostLimit)
         dependencies = WorkerDependencies(
             store: store, preparer: preparer, settings: settings, metrics: metrics,
-            storeAvailability: StoreAvailability(logger), gates: DependencyGates(logger),
+            storeAvailability: StoreAvailability(logger), breakers: DependencyBreakers(logger),
             logs: JobLogBuffer(store), tracer: tracer, logger: logger)
     }
 
@@ -60,7 +60,7 @@ public final class JobWorker: Sendable {
 
     /// The dependencies that are away, for which jobs wait.
     public var outages: [DependencyOutage] {
-        let outages = dependencies.gates.outages
+        let outages = dependencies.breakers.outages
         guard case .unavailable(let reason) = dependencies.storeAvailability.health,
             !outages.contains(where: { $0.dependency == .database })
         else { return outages }
@@ -68,7 +68,7 @@ public final class JobWorker: Sendable {
     }
 
     /// Number of results that are rendered and wait on this machine for a dependency.
-    public var heldResultsCount: Int { dependencies.gates.heldCount }
+    public var heldResultsCount: Int { dependencies.breakers.heldCount }
 
     /// Processes jobs until `drain`, or until its task is cancelled, which drains with a time limit of zero. Call it
     /// once.
@@ -164,15 +164,15 @@ extension JobWorker {
 
     /// Checks a dependency that is away, if it is time, without holding up the loop.
     private func probe() {
-        guard let dependency = dependencies.gates.beginProbe() else { return }
+        guard let dependency = dependencies.breakers.beginProbe() else { return }
         Task { [dependencies, wakeSignal] in
             do {
                 try await dependencies.preparer.probe(dependency)
-                dependencies.gates.recordSuccess(dependency)
+                dependencies.breakers.recordSuccess(dependency)
                 wakeSignal.signal()
             } catch {
                 let reason = (error as? AttachPrepError)?.message ?? "\(error)"
-                dependencies.gates.recordFailure(dependency, reason, isTrial: true)
+                dependencies.breakers.recordFailure(dependency, reason, isTrial: true)
             }
         }
     }
@@ -217,7 +217,7 @@ extension JobWorker {
     /// The number of jobs to claim.
     private func capacity(of concurrency: Int) -> Int {
         let active = dependencies.activeLeases.count
-        return switch dependencies.gates.allowance() {
+        return switch dependencies.breakers.allowance() {
         case .all: concurrency.subtracting(clamping: active)
         case .another: min(1, concurrency.subtracting(clamping: active))
         case .one: active == 0 ? 1 : 0
@@ -304,7 +304,7 @@ extension JobWorker {
     func startDraining(by instant: ContinuousClock.Instant) {
         state.withLock { $0.drainDeadline = $0.drainDeadline.map { min($0, instant) } ?? instant }
         dependencies.storeAvailability.leave()
-        dependencies.gates.close()
+        dependencies.breakers.close()
         wakeSignal.signal()
     }
 
@@ -356,7 +356,7 @@ struct WorkerDependencies: Sendable {
     let metrics: JobMetrics
     let storeAvailability: StoreAvailability
     let activeLeases = ActiveLeases()
-    let gates: DependencyGates
+    let breakers: DependencyBreakers
     let logs: JobLogBuffer
     let tracer: (any Tracer)?
     let logger: Logger

@@ -9,7 +9,7 @@ import Synchronization
 /// The breakers of a worker, one for each dependency, and the results that wait for one on this machine.
 ///
 /// Every worker has its own: a bucket that one machine cannot reach does not stop the others.
-final class DependencyGates: Sendable {
+final class DependencyBreakers: Sendable {
     private struct State {
         var breakers: [Dependency: CircuitBreaker] = [:]
         /// Number of successes of each dependency.
