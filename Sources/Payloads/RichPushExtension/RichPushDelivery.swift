@@ -62,10 +62,11 @@ public final class RichPushDelivery: Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + settings.timeoutSeconds) { [weak self] in self?.expire() }
     }
 
-    /// Cancels what is in progress and delivers the best available content; call it when iOS ends the extension.
+    /// Delivers the best available content and cancels what is in progress; call it when iOS ends the extension.
     public func expire() {
-        processing.value?.cancel()
+        // First, because a `modify` that returns early when it is cancelled would replace the best content.
         deliver()
+        processing.value?.cancel()
     }
 
     package func finished() async {
