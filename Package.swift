@@ -47,7 +47,7 @@ let testing: [SwiftSetting] = [
 /// The folders of `Sources` and their targets, in the order of the arrows: see ARCHITECTURE.md.
 let folders: [(name: String, targets: [String])] = [
     ("Core", ["SafeArithmetic", "AttachPrepModel"]),
-    ("Payloads", ["RichPush", "PushPayload"]),
+    ("Payloads", ["RichPush", "SealedMedia", "PushPayload"]),
     (
         "Libraries",
         [
@@ -137,6 +137,10 @@ let package = Package(
         // The domain.
         module("SafeArithmetic"),
         module("RichPush", ["SafeArithmetic"]),
+        // On Apple's systems by CryptoKit, here by swift-crypto.
+        module(
+            "SealedMedia",
+            ["RichPush", "SafeArithmetic", .product(name: "Crypto", package: "swift-crypto")]),
         module("AttachPrepModel", ["RichPush", "SafeArithmetic"]),
         module("PushPayload", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
         module("MediaEngine", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
@@ -148,7 +152,7 @@ let package = Package(
         module(
             "AttachPrep",
             [
-                "MediaEngine", "PushPayload", "Curl", "Zlib", "Linux", "SafeArithmetic",
+                "MediaEngine", "PushPayload", "SealedMedia", "Curl", "Zlib", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -273,8 +277,10 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing + optimized),
         specification("SafeArithmeticTests", ["SafeArithmetic"]),
         specification("RichPushTests", ["RichPush", "AttachPrepModel", "PushPayload", "MediaEngine"]),
+        specification(
+            "SealedMediaTests", ["SealedMedia", "AttachPrep", .product(name: "Crypto", package: "swift-crypto")]),
         // The extension for apps, which tools/simulated-device compiles for them.
-        specification("DeviceTests", ["RichPush"]),
+        specification("DeviceTests", ["RichPush", "SealedMedia", "AttachPrep"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),

@@ -30,8 +30,10 @@ let package = Package(
         .target(name: "SafeArithmetic", swiftSettings: settings),
         .target(name: "RichPush", dependencies: ["SafeArithmetic"], swiftSettings: settings),
         .target(name: "RichPushReceipts", dependencies: ["RichPush"], swiftSettings: settings),
+        // By CryptoKit.
+        .target(name: "SealedMedia", dependencies: ["RichPush", "SafeArithmetic"], swiftSettings: settings),
         .target(
-            name: "RichPushExtension", dependencies: ["RichPush", "RichPushReceipts"],
+            name: "RichPushExtension", dependencies: ["RichPush", "RichPushReceipts", "SealedMedia"],
             resources: [.process("PrivacyInfo.xcprivacy")], swiftSettings: settings),
         .testTarget(name: "RichPushTests", dependencies: ["RichPush"]),
     ],

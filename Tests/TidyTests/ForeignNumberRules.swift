@@ -30,6 +30,8 @@ enum ForeignNumberRules {
         "Sources/Payloads/RichPush/Device/PushContentReader.swift",
         "Sources/Payloads/RichPush/JSON/",
         "Sources/Payloads/RichPush/ThumbnailTime.swift",
+        "Sources/Payloads/SealedMedia/SealedFileReader.swift",
+        "Sources/Payloads/SealedMedia/SealedLayout.swift",
         // Rows.
         "Sources/Jobs/PostgresDatabase/PostgresResult.swift",
         "Sources/Jobs/SQLStore/Database/SQLValue.swift",

@@ -12,7 +12,8 @@ enum Modules {
         "Curl": ["SafeArithmetic", "Linux", "CHost", "CCurl"],
         "RichPush": ["SafeArithmetic"],
         "RichPushReceipts": ["RichPush"],
-        "RichPushExtension": ["RichPush", "RichPushReceipts"],
+        "SealedMedia": ["SafeArithmetic", "RichPush"],
+        "RichPushExtension": ["RichPush", "RichPushReceipts", "SealedMedia"],
         "AttachPrepModel": ["SafeArithmetic", "RichPush"],
         "PushPayload": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
@@ -22,7 +23,8 @@ enum Modules {
         "AttachPrepMedia": ["MediaProcessing"],
         "HostileMedia": ["RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrep": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl", "Zlib", "Linux",
+            "SafeArithmetic", "RichPush", "SealedMedia", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl",
+            "Zlib", "Linux",
         ],
         "OTLP": ["SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep"],
         "AttachPrepJobs": [
@@ -101,7 +103,7 @@ enum Modules {
     static let dependencies: [String: Set<String>] = [
         "ArgumentParser": ["AttachPrepCommand"],
         "Crypto": [
-            "AttachPrep", "AttachPrepJobs", "SQLStore", "AttachPrepPages", "AttachPrepService",
+            "SealedMedia", "AttachPrep", "AttachPrepJobs", "SQLStore", "AttachPrepPages", "AttachPrepService",
         ],
         "GRDB": ["SQLiteDatabase"],
         "HTTPTypes": ["AttachPrepService"],
@@ -127,9 +129,10 @@ enum Modules {
     static let portable: [String: Set<String>] = [
         "RichPush": ["Foundation", "FoundationEssentials", "UserNotifications", "SafeArithmetic"],
         "RichPushReceipts": ["Foundation", "FoundationNetworking", "RichPush"],
+        "SealedMedia": ["Crypto", "CryptoKit", "Foundation", "RichPush", "SafeArithmetic"],
         "RichPushExtension": [
             "CryptoKit", "Foundation", "FoundationNetworking", "Network", "os", "UserNotifications", "RichPush",
-            "RichPushReceipts",
+            "RichPushReceipts", "SealedMedia",
         ],
         "SafeArithmetic": [],
     ]
