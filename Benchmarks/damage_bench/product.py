@@ -47,7 +47,7 @@ def batch(binary, origin, cases, options, each=None):
             file.writelines(json.dumps({"source": origin.address(case.name), "id": f"f{number}"}) + "\n"
                             for number, case in enumerate(cases))
         spent = process.run([binary, "batch", path, "--allow-private-network", "--output", output, "--format", "json",
-                             "--state", os.path.join(folder, "state"), "--concurrency", str(CONCURRENCY), "--budget",
+                             "--data", os.path.join(folder, "state"), "--concurrency", str(CONCURRENCY), "--budget",
                              BUDGET, *options], may_fail=True)
         found = {manifest["id"]: manifest for manifest in map(json.loads, spent.output.splitlines())}
         if len(found) != len(cases):

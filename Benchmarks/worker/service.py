@@ -44,7 +44,7 @@ class Service(Process):
     """The service with a separate data folder."""
 
     def __init__(self, folder, *options):
-        super().__init__("serve", ["--state", folder, *options])
+        super().__init__("serve", ["--data", folder, *options])
 
 
 def ask(connection, method, path, body=None, kind="application/json", headers=None):

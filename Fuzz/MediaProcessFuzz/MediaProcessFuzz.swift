@@ -16,7 +16,7 @@ import RichPush
     private static let preparer: AttachmentPreparer = {
         var configuration = PreparerConfiguration(output: folder + "/out")
         configuration.allowsLocalFiles = true
-        configuration.stateFolder = nil
+        configuration.dataFolder = nil
         do {
             return try AttachmentPreparer(configuration, engine: engine)
         } catch {

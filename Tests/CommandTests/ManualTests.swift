@@ -59,7 +59,7 @@ import Testing
 
     @Test(arguments: [
         ("prepare", "--rendition"), ("prepare", "--publish"), ("serve", "--queue"), ("jobs", "--all-dead"),
-        ("jobs", "--status"),
+        ("jobs", "--state"),
     ])
     func `A page lists the options of its command`(command: String, option: String) throws {
         let shown = option.replacingOccurrences(of: "-", with: "\\-")
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `Options shared by the subcommands of a page are listed once`() async throws {
         let page = try text("man/man1/attachprep-jobs.1")
-        for option in ["--token-file", "--url", "--state", "--format"] {
+        for option in ["--token-file", "--url", "--data", "--format"] {
             let shown = "\n\\fB\(option.replacingOccurrences(of: "-", with: "\\-"))\\fR"
             #expect(page.components(separatedBy: shown).count == 2, "\(option)")
         }

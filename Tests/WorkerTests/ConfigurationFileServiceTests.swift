@@ -93,7 +93,7 @@ import Testing
         #expect(valid.exitCode == 0 && valid.text.contains("unknown environment variable ATTACHPREP_PROT"))
         for (name, value, message) in [
             ("ATTACHPREP_PORT", "tcp://10.0.0.1:80", "ATTACHPREP_PORT is \"tcp://10.0.0.1:80\""),
-            ("ATTACHPREP_STATE", "/dev/null/state", "Invalid value for ATTACHPREP_STATE. Cannot use the data folder"),
+            ("ATTACHPREP_DATA", "/dev/null/state", "Invalid value for ATTACHPREP_DATA. Cannot use the data folder"),
         ] {
             let wrong = try await bench.command(["serve", "--check"], environment: [name: value]).run()
             #expect(wrong.exitCode == 2 && wrong.errorText.contains(message), "\(wrong.errorText)")

@@ -41,7 +41,7 @@ import Testing
         #expect(all.lines.count == 4 && all.lines.first?.hasPrefix("job ") == true, "\(all.text)\(all.errorText)")
         #expect(all.lines.dropFirst().first?.hasPrefix(waiting) == true)
         #expect(all.lines.contains { $0.hasPrefix(succeeded) && $0.contains("  cat  ") }, "\(all.text)")
-        let some = try await run(["jobs", "list", "--status", "failed", "--format", "json"], target, service)
+        let some = try await run(["jobs", "list", "--state", "failed", "--format", "json"], target, service)
         let job = try ServiceJob(
             try #require(try JSONSerialization.jsonObject(with: Data(some.text.utf8)) as? [String: Any]))
         #expect(job.id == failed && job.errorCode == "media.corrupt")
@@ -85,11 +85,11 @@ import Testing
         #expect(try await run(["jobs", "cancel", succeeded], target, service).exitCode == 1)
         #expect(try await run(["jobs", "retry", failed], target, service).exitCode == 0)
         #expect(try await service.client.ended(failed).state == "failed")
-        let purged = try await run(["jobs", "purge", "--status", "cancelled", "--status", "failed"], target, service)
+        let purged = try await run(["jobs", "purge", "--state", "cancelled", "--state", "failed"], target, service)
         #expect(purged.text == "2 purged.\n", "\(purged.text)\(purged.errorText)")
         #expect(try await service.client.jobs().map(\.id) == [succeeded])
         #expect(try await run(["jobs", "show", failed], target, service).exitCode == 1)
-        let none = try await run(["jobs", "purge", "--status", "succeeded", "--search", "nothing"], target, service)
+        let none = try await run(["jobs", "purge", "--state", "succeeded", "--search", "nothing"], target, service)
         #expect(none.text == "0 purged.\n", "\(none.errorText)")
         try await service.stop()
     }

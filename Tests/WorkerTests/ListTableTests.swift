@@ -80,16 +80,16 @@ import Testing
         }
     }
 
-    @Test func `A job's complete ID fits 80 columns, and its status 40`() throws {
+    @Test func `A job's complete ID fits 80 columns, and its state 40`() throws {
         #expect(
             lines(try Self.jobs(), 80) == [
-                "job                                   status     result            source",
+                "job                                   state      result            source",
                 "01a2003d-a3b2-700b-ba31-e2f7b414981c  dead       download.connect  https:…t.webp",
                 "01a2003d-b4c3-700b-ba31-e2f7b414981d  running                      upload…431646",
             ])
         #expect(
             lines(try Self.jobs(), 40) == [
-                "job              status     source", "01a2003…414981c  dead       https:….webp",
+                "job              state      source", "01a2003…414981c  dead       https:….webp",
                 "01a2003…414981d  running    upload…31646",
             ])
     }
@@ -106,7 +106,7 @@ import Testing
                 """))
         #expect(
             lines(table, 80) == [
-                "job                                   status     result            id",
+                "job                                   state      result            id",
                 "01a2003d-a3b2-700b-ba31-e2f7b414981c  dead       download.connect  push-4711",
             ])
         #expect(lines(table, nil)[1].hasSuffix("download.connect  push-4711  https://cdn.example/cat.webp"))
@@ -114,7 +114,7 @@ import Testing
 
     @Test func `Job states have colors`() throws {
         let lines = try Self.jobs().lines(for: Display(columns: 200, isColored: true)).map(\.painted)
-        #expect(lines[0].contains("\u{1B}[1mstatus\u{1B}[0m"))
+        #expect(lines[0].contains("\u{1B}[1mstate\u{1B}[0m"))
         #expect(lines[1].contains("\u{1B}[31mdead\u{1B}[0m") && lines[2].contains("\u{1B}[36mrunning\u{1B}[0m"))
     }
 

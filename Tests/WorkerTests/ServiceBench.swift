@@ -30,7 +30,7 @@ final class ServiceBench: Sendable {
         -> RunCommand
     {
         let own: [String: String?] = [
-            "TMPDIR": folder.path("tmp"), "ATTACHPREP_MEDIA": nil, "ATTACHPREP_STATE": state,
+            "TMPDIR": folder.path("tmp"), "ATTACHPREP_MEDIA": nil, "ATTACHPREP_DATA": state,
         ]
         return RunCommand(
             try BuiltBinary.attachprep(), arguments, environment: own.merging(environment) { $1 }, folder: folder.path,
@@ -104,6 +104,15 @@ struct RunningService: Sendable {
             Issue.record("\(last.withLock { $0 })\n\((try? running.errorTextSoFar()) ?? "")")
             throw error
         }
+    }
+
+    /// Opens an event stream, as if it went on after an id.
+    func events(after id: String? = nil) async throws -> RawConnection {
+        let port = try #require(url.split(separator: ":").last.flatMap { Int($0) })
+        let connection = try RawConnection(port: port)
+        let last = id.map { "Last-Event-ID: \($0)\r\n" } ?? ""
+        try await connection.send("GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\(last)\r\n")
+        return connection
     }
 
     /// Sends SIGTERM and waits for the end.

@@ -23,7 +23,7 @@ struct SharedQueueBench: Sendable {
         store.environment.merging([
             "ATTACHPREP_PUBLISH": "s3://\(ObjectStore.bucket)/\(prefix)", "ATTACHPREP_QUEUE": url,
             "ATTACHPREP_QUEUE_KEY_FILE": bench.folder.path("queue.key"),
-        ]) { $1 }.mapValues { Optional($0) }.merging(["ATTACHPREP_STATE": nil]) { $1 }
+        ]) { $1 }.mapValues { Optional($0) }.merging(["ATTACHPREP_DATA": nil]) { $1 }
     }
 
     func start(_ name: String, _ options: [String] = [], timeoutSeconds: Double = 300) async throws -> RunningService {

@@ -81,6 +81,23 @@ import Testing
         for process in [front, worker] { try await process.stop() }
     }
 
+    @Test func `A listener that reconnects to another process is told to load again, and misses nothing after`()
+        async throws
+    {
+        let front = try await start("serve", ["--accept-only"])
+        let first = try await front.events()
+        let id = try #require(await first.receive(until: "event: counts").firstMatch(of: /id: ([0-9a-f]+-[0-9]+)/)?.1)
+        try await front.stop()
+        let other = try await start("serve", ["--accept-only"])
+        let second = try await other.events(after: String(id))
+        #expect(await second.receive(until: "event: reset\ndata: {}\n\nid: ").contains("200 OK"))
+        let worker = try await start("worker")
+        let job = try await other.client.submit(#"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#)
+        let done = #"data: {"id":"\#(job)","state":"succeeded"}"#
+        #expect(await second.receive(until: done).contains(done))
+        for process in [other, worker] { try await process.stop() }
+    }
+
     // MARK: Work that is shared
 
     @Test func `The result of one process is reused by another`() async throws {
@@ -200,7 +217,7 @@ import Testing
         #expect(try await front.client.ended(failing).state == "failed")
         #expect(try await shared.command(["jobs", "retry", failing, "--url", other.url]).text.contains("queued"))
         try await pollUntil("the job has failed again") { try await front.client.job(failing).state == "failed" }
-        let purged = try await shared.command(["jobs", "purge", "--status", "failed", "--url", other.url])
+        let purged = try await shared.command(["jobs", "purge", "--state", "failed", "--url", other.url])
         #expect(purged.text == "1 purged.\n", "\(purged.errorText)")
         for process in [worker, other, front] { try await process.stop() }
     }

@@ -59,9 +59,6 @@ def value_finding(name, value, argument):
         return None
     if allowed and value not in allowed:
         return f"{name} has no value {value}; it has {', '.join(allowed)}"
-    # `jobs list --state dead` is accepted, and looks for a data folder named dead.
-    if name == "--state" and "/" not in value:
-        return f"{name} is the data folder, {value} is none; write a path, or --status for the status of jobs"
     return None
 
 

@@ -194,7 +194,7 @@ class Worker(Machine):
         command = self.name.split("-")[0]
         host = ["--host", self.address] if command == "serve" else []
         self.arguments = [
-            program, command, *host, "--port", "8080", "--state", f"{self.disk}/state", "--log-format", "json",
+            program, command, *host, "--port", "8080", "--data", f"{self.disk}/state", "--log-format", "json",
             *options]
         self.environment = {
             **environment, "LD_PRELOAD": f"{self.folder}/bin/clock.so", "FAULTS_CLOCK": f"{self.disk}.clock",

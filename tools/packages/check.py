@@ -62,8 +62,8 @@ def dockerfile():
     uid = re.search(r"useradd --uid (\d+)", run)
     expect(uid and value("USER") == f"{uid.group(1)}:{uid.group(1)}", "Dockerfile: USER is not the user it creates")
     expect("0" != value("USER").split(":")[0], "Dockerfile: the image runs as root")
-    state = re.search(r"ATTACHPREP_STATE=(\S+)", value("ENV")).group(1)
-    expect(state == value("VOLUME"), "Dockerfile: ATTACHPREP_STATE is not the VOLUME")
+    state = re.search(r"ATTACHPREP_DATA=(\S+)", value("ENV")).group(1)
+    expect(state == value("VOLUME"), "Dockerfile: ATTACHPREP_DATA is not the VOLUME")
     expect(f"ATTACHPREP_PORT={value('EXPOSE')}" in value("ENV"), "Dockerfile: EXPOSE is not ATTACHPREP_PORT")
     prefix = re.search(r"PREFIX=(\S+)", read("deploy/Dockerfile")).group(1)
     program = json.loads(value("ENTRYPOINT"))[0]

@@ -69,7 +69,7 @@ enum CampaignTable {
             + (times ?? []).map { TerminalText.duration(milliseconds: $0 * 1000) }
         let missing = Array(repeating: "-", count: numbers.count - cells.count)
         return [StyledText(campaign.name.text)] + (cells + missing).map { StyledText($0) }
-            + [StyledText(Timestamp.text(campaign.lastSentAt), .dim)]
+            + [StyledText(campaign.lastSentAt.map(Timestamp.text) ?? "-", .dim)]
     }
 }
 
@@ -86,7 +86,10 @@ struct CampaignRow {
         lines += PushReceiptReport.Outcome.allCases.map { ($0.rawValue, (campaign.outcomes[$0] ?? 0).grouped) }
         if let times = campaign.sendToAttach { lines.append(("to attach", Self.text(times))) }
         if let times = campaign.attach { lines.append(("on device", Self.text(times))) }
-        lines.append(("sent", Self.span(campaign.firstSentAt, campaign.lastSentAt)))
+        if let jobs = campaign.jobs, jobs.jobs > 0 { lines.append(("jobs", Self.text(jobs))) }
+        if let first = campaign.firstSentAt, let last = campaign.lastSentAt {
+            lines.append(("sent", Self.span(first, last)))
+        }
         if let first = campaign.firstArrivalAt, let last = campaign.lastArrivalAt {
             lines.append(("arrivals", Self.span(first, last)))
         }
@@ -106,6 +109,14 @@ struct CampaignRow {
             ("p50", times.p50), ("p90", times.p90), ("p95", times.p95), ("p99", times.p99), ("max", times.max),
         ]
         return shares.map { "\($0.0) \(TerminalText.duration(milliseconds: $0.1 * 1000))" }.joined(separator: ", ")
+    }
+
+    /// The jobs with the tag of the campaign: `12 (2 running, 10 succeeded)`.
+    private static func text(_ progress: JobProgress) -> String {
+        let states = JobState.allCases.compactMap { state in
+            progress.states[state.rawValue].flatMap { $0 > 0 ? "\($0.grouped) \(state.rawValue)" : nil }
+        }
+        return "\(progress.jobs.grouped) (\(states.joined(separator: ", ")))"
     }
 
     private static func span(_ first: Date, _ last: Date) -> String {

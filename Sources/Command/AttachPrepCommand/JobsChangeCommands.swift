@@ -19,8 +19,8 @@ extension JobsCommand {
             guard [!ids.isEmpty, allDead, choice.isGiven].count(where: \.self) == 1 else {
                 throw ValidationError("Give IDs, --all-dead, or a filter such as --batch ID.")
             }
-            if let open = choice.status.first(where: { !$0.isRetryable }) {
-                throw ValidationError("Jobs of status \(open.rawValue) cannot be retried.")
+            if let open = choice.state.first(where: { !$0.isRetryable }) {
+                throw ValidationError("Jobs of state \(open.rawValue) cannot be retried.")
             }
         }
 
@@ -51,8 +51,8 @@ extension JobsCommand {
             guard [!ids.isEmpty, allQueued, choice.isGiven].count(where: \.self) == 1 else {
                 throw ValidationError("Give IDs, --all-queued, or a filter such as --batch ID.")
             }
-            if let ended = choice.status.first(where: \.isFinished) {
-                throw ValidationError("Jobs of status \(ended.rawValue) cannot be cancelled.")
+            if let ended = choice.state.first(where: \.isFinished) {
+                throw ValidationError("Jobs of state \(ended.rawValue) cannot be cancelled.")
             }
         }
 

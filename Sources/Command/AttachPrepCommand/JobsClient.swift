@@ -47,7 +47,7 @@ struct JobsClientOptionGroup: ParsableArguments {
     @Option(help: ArgumentHelp("File with the token for --url (or ATTACHPREP_TOKEN).", valueName: "file"))
     var tokenFile: String?
 
-    @OptionGroup var state: StateOptionGroup
+    @OptionGroup var data: DataOptionGroup
 
     private func open() async throws -> any JobsClient {
         let environment = ProcessInfo.processInfo.environment
@@ -57,8 +57,8 @@ struct JobsClientOptionGroup: ParsableArguments {
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
         }
-        guard let folder = state.folder else {
-            throw ValidationError("No home folder for the data folder; give --state or --url.")
+        guard let folder = data.folder else {
+            throw ValidationError("No home folder for the data folder; give --data or --url.")
         }
         return try await Self.opened { try await StoreJobsClient(folder: folder) }
     }
@@ -263,9 +263,6 @@ struct StoreJobsClient: JobsClient {
     }
 
     func campaign(_ name: CampaignName) async throws -> Campaign {
-        guard let campaign = try await store.campaign(name) else {
-            throw AttachPrepError(.requestNotFound, "No campaign named \(name).")
-        }
-        return campaign
+        try await Campaign(try await store.campaign(name), named: name, in: store)
     }
 }

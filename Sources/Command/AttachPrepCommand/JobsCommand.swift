@@ -12,7 +12,7 @@ struct JobsCommand: ParsableCommand {
         commandName: "jobs",
         abstract: "List, show, retry, reschedule, cancel, purge and pause jobs, and list workers.",
         discussion: """
-            Uses a running service with --url, else the data folder, even while a service uses it. Jobs of status dead \
+            Uses a running service with --url, else the data folder, even while a service uses it. Jobs of state dead \
             have failed until their retries were used up.
             """,
         subcommands: [
@@ -137,7 +137,7 @@ struct JobsCommand: ParsableCommand {
 
         func validate() throws {
             guard !ids.isEmpty || choice.isGiven else {
-                throw ValidationError("Give IDs, or a filter such as --status dead or --batch ID.")
+                throw ValidationError("Give IDs, or a filter such as --state dead or --batch ID.")
             }
         }
 
@@ -154,11 +154,10 @@ struct JobsCommand: ParsableCommand {
 
 struct JobFilterOptionGroup: ParsableArguments {
     @Option(
-        name: .customLong("status"),
         help: ArgumentHelp(
-            "Only jobs with this status: queued, running, succeeded, failed, dead, cancelled; repeatable.",
-            valueName: "status"))
-    var status: [JobState] = []
+            "Only jobs with this state: queued, running, succeeded, failed, dead, cancelled; repeatable.",
+            valueName: "state"))
+    var state: [JobState] = []
 
     @Option(help: ArgumentHelp("Only jobs with this text in their ID, source or error code.", valueName: "text"))
     var search: String?
@@ -192,7 +191,7 @@ struct JobFilterOptionGroup: ParsableArguments {
 
     func filter() -> JobFilter {
         var filter = JobFilter(
-            states: status.isEmpty ? nil : Set(status), search: search,
+            states: state.isEmpty ? nil : Set(state), search: search,
             createdBefore: olderThan.map { Date.now.addingTimeInterval(-$0.seconds) },
             errors: error.isEmpty ? nil : Set(error))
         (filter.callerID, filter.batch, filter.idempotencyKey) = (callerID, batch, idempotencyKey)
@@ -226,7 +225,7 @@ enum JobTable {
         let isNamed = jobs.contains { $0.request.id != nil }
         return TextTable(
             columns: [
-                TextTable.Column(title: "job", isAddress: true), TextTable.Column(title: "status", width: 9),
+                TextTable.Column(title: "job", isAddress: true), TextTable.Column(title: "state", width: 9),
                 TextTable.Column(title: "tries", isNumber: true, width: 3), TextTable.Column(title: "created"),
                 TextTable.Column(title: "result", width: 9), TextTable.Column(title: "id"),
                 TextTable.Column(title: "source", isAddress: true),
@@ -298,12 +297,13 @@ struct JobRow {
         var lines = [("job", job.id.text)]
         if let id = job.request.id { lines.append(("id", id)) }
         lines += [
-            ("status", job.state.rawValue), ("source", job.request.source),
+            ("state", job.state.rawValue), ("source", job.request.source),
             ("attempts", "\(job.attempts)"), ("created", Timestamp.text(job.createdAt)),
         ]
         if let startedAt = job.startedAt { lines.append(("started", Timestamp.text(startedAt))) }
         if let finishedAt = job.finishedAt { lines.append(("finished", Timestamp.text(finishedAt))) }
         if let worker = job.worker { lines.append(("worker", worker)) }
+        if let due = job.dueAt { lines.append((due > .now ? "starts" : "due since", Timestamp.text(due))) }
         if let start = job.request.jobOptions.notBefore { lines.append(("not before", Timestamp.text(start))) }
         if let batch = job.origin.batch { lines.append(("batch", batch)) }
         if let key = job.origin.idempotencyKey { lines.append(("key", key)) }
@@ -327,8 +327,8 @@ struct JobRow {
     }
 
     private func style(_ label: String, _ text: String) -> StyledText {
-        let isStatus = label == "status"
-        let style: TerminalStyle = isStatus ? TerminalStyle(job.state) : label == "error" ? .bad : .plain
+        let isState = label == "state"
+        let style: TerminalStyle = isState ? TerminalStyle(job.state) : label == "error" ? .bad : .plain
         return StyledText(label, .dim).filled(to: 11) + StyledText(text, style)
     }
 }

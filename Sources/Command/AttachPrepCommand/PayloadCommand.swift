@@ -164,7 +164,7 @@ struct PayloadWork: Sendable {
     let session: PreparerSession
     private let template: AttachmentRequest
     private let receipts: ReceiptOptionGroup
-    private let state: StateOptionGroup
+    private let data: DataOptionGroup
     private let resume: Bool
     private let addsNeutralObject: Bool
     private let collector: ReportCollector?
@@ -174,14 +174,14 @@ struct PayloadWork: Sendable {
         self.session = session
         template = try command.request.request(for: "")
         receipts = command.receipts
-        state = command.machine.state
+        data = command.machine.data
         resume = command.output.resume
         addsNeutralObject = !command.payload.noNeutral
         self.collector = collector
     }
 
     func rewritten(_ input: PayloadInput) async throws -> PayloadResult {
-        let receipt = try await receipts.receipt(state: state)
+        let receipt = try await receipts.receipt(data: data)
         return try await input.rewritten(
             applying: template, receipt: receipt, addsNeutralObject: addsNeutralObject
         ) { request, message in

@@ -23,10 +23,10 @@ struct QuarantineCommand: ParsableCommand {
 
         @Option(help: "Output format: text or json.") var format = OutputFormat.text
         @OptionGroup var color: ColorOptionGroup
-        @OptionGroup var state: StateOptionGroup
+        @OptionGroup var data: DataOptionGroup
 
         func run() throws {
-            let entries = Quarantine(stateFolder: state.folder, logger: .silent).entries()
+            let entries = Quarantine(dataFolder: data.folder, logger: .silent).entries()
             let rows = entries.map(QuarantineRow.init)
             if format == .json {
                 for row in rows { StandardStreams.result(try row.json()) }
@@ -45,14 +45,14 @@ struct QuarantineCommand: ParsableCommand {
         @Argument(help: ArgumentHelp("SHA-256 of the content, or its first digits.", valueName: "digest"))
         var digests: [String] = []
         @Flag(help: "Remove all files from the quarantine.") var all = false
-        @OptionGroup var state: StateOptionGroup
+        @OptionGroup var data: DataOptionGroup
 
         func validate() throws {
             guard all != !digests.isEmpty else { throw ValidationError("Give digests, or --all.") }
         }
 
         func run() throws {
-            let quarantine = Quarantine(stateFolder: state.folder, logger: .silent)
+            let quarantine = Quarantine(dataFolder: data.folder, logger: .silent)
             var hasFailed = false
             do {
                 if all { StandardStreams.result("\(try quarantine.liftAll()) lifted.") }
@@ -70,7 +70,7 @@ struct QuarantineCommand: ParsableCommand {
         }
 
         private static func printError(_ error: any Error) -> Bool {
-            let sentence = (error as? AttachPrepError)?.message ?? "Cannot write to the state folder."
+            let sentence = (error as? AttachPrepError)?.message ?? "Cannot write to the data folder."
             StandardStreams.error(sentence)
             return true
         }

@@ -21,8 +21,8 @@ struct WebhooksCommand: ParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Only webhooks with this status: pending, delivered, givenUp; repeatable.", valueName: "status"))
-        var status: [WebhookState] = []
+                "Only webhooks with this state: pending, delivered, givenUp; repeatable.", valueName: "state"))
+        var state: [WebhookState] = []
         @Option(help: ArgumentHelp("Only webhooks of this job.", valueName: "id")) var job: JobID?
         @Option(help: ArgumentHelp("Maximum number of webhooks; 0 for all.", valueName: "n"))
         var limit = Limits.pageCount
@@ -33,7 +33,7 @@ struct WebhooksCommand: ParsableCommand {
         }
 
         func run() async throws {
-            let filter = WebhookFilter(states: status.isEmpty ? nil : Set(status), job: job)
+            let filter = WebhookFilter(states: state.isEmpty ? nil : Set(state), job: job)
             try await client.list(
                 limit: limit, by: WebhookID.self, none: "No matching webhooks.", table: WebhookSummary.table
             ) { client, cursor, count in
@@ -71,7 +71,7 @@ extension WebhookSummary {
     static func table(_ rows: [WebhookSummary]) -> TextTable {
         TextTable(
             columns: [
-                TextTable.Column(title: "webhook", isAddress: true), TextTable.Column(title: "status", width: 9),
+                TextTable.Column(title: "webhook", isAddress: true), TextTable.Column(title: "state", width: 9),
                 TextTable.Column(title: "event", width: 19),
                 TextTable.Column(title: "tries", isNumber: true, width: 3), TextTable.Column(title: "created"),
                 TextTable.Column(title: "receiver", isAddress: true), TextTable.Column(title: "answer"),

@@ -30,6 +30,19 @@ package struct JSONDiagnosis: Sendable {
         AttachPrepError(.requestInvalid, sentence(error, bytes), detail: "\(error)")
     }
 
+    /// The errors `request.invalid` for elements of a list that could not be decoded; nil for those without an error.
+    package func errors(_ errors: [DecodingError?], ofElementsIn bytes: [UInt8]) -> [AttachPrepError?] {
+        guard errors.contains(where: { $0 != nil }) else { return errors.map { _ in nil } }
+        var parser = JSONParser(bytes, subject: subject, firstLine: firstLine)
+        let root = try? parser.top()
+        return errors.enumerated().map { index, error in
+            guard let error, let element = root?.child(index) else { return nil }
+            // Paths begin with the element, which is the subject of its sentence.
+            let own = error.droppingFirstOfPath
+            return AttachPrepError(.requestInvalid, sentence(own, element), detail: "\(error)")
+        }
+    }
+
     private func sentence(_ error: DecodingError, _ bytes: [UInt8]) -> String {
         var parser = JSONParser(bytes, subject: subject, firstLine: firstLine)
         do {
@@ -172,6 +185,22 @@ private struct ExpectedValueError: Error, Sendable {
 }
 
 extension DecodingError {
+    /// The same error without the first step of its path.
+    fileprivate var droppingFirstOfPath: DecodingError {
+        func shorter(_ context: Context) -> Context {
+            Context(
+                codingPath: Array(context.codingPath.dropFirst()), debugDescription: context.debugDescription,
+                underlyingError: context.underlyingError)
+        }
+        switch self {
+        case .keyNotFound(let key, let context): return .keyNotFound(key, shorter(context))
+        case .typeMismatch(let type, let context): return .typeMismatch(type, shorter(context))
+        case .valueNotFound(let type, let context): return .valueNotFound(type, shorter(context))
+        case .dataCorrupted(let context): return .dataCorrupted(shorter(context))
+        @unknown default: return self
+        }
+    }
+
     /// The error for a value that must be something else, as the end of a sentence: `a number or "auto"`.
     package static func expected(_ text: String, at path: [any CodingKey]) -> DecodingError {
         expected(ExpectedValueError(text: text, choices: []), path)

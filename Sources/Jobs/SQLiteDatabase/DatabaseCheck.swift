@@ -59,7 +59,7 @@ struct DatabaseCheck {
         let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
         guard tables == 0 || application == Self.applicationID else {
             throw AttachPrepError(
-                .queueUnavailable, "\(path) is another program's database; choose another --state.",
+                .queueUnavailable, "\(path) is another program's database; choose another --data.",
                 isRetryable: false)
         }
         guard checksPages else { return }

@@ -59,7 +59,7 @@ public enum SQLiteStore {
             guard folder.hasDatabase else {
                 throw AttachPrepError(
                     .queueUnavailable,
-                    "\(folder.path) has no job database; start attachprep serve with this --state first.",
+                    "\(folder.path) has no job database; start attachprep serve with this --data first.",
                     isRetryable: false)
             }
             return nil

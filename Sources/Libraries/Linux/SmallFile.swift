@@ -68,15 +68,24 @@ package enum SmallFile {
         String(decoding: try bytes(of: path, bytesMax: bytesMax), as: UTF8.self)
     }
 
+    /// An entry of a file with one entry a line.
+    package struct Entry: Sendable, Hashable {
+        /// Counted from 1.
+        package let line: Int
+        package let text: String
+    }
+
     /// The entries of a file with one entry a line: without the white space around them, empty lines, and lines that
     /// begin with `#`.
-    package static func entries(of path: String, bytesMax: Int) throws(SmallFileError) -> [Substring] {
-        try text(of: path, bytesMax: bytesMax).split(whereSeparator: \.isNewline)
-            .map { line in
+    package static func entries(of path: String, bytesMax: Int) throws(SmallFileError) -> [Entry] {
+        try text(of: path, bytesMax: bytesMax).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+            .map { index, line in
                 let rest = line.drop(while: \.isWhitespace)
-                return rest.lastIndex { !$0.isWhitespace }.map { rest[...$0] } ?? ""
+                let text = rest.lastIndex { !$0.isWhitespace }.map { rest[...$0] } ?? ""
+                return Entry(line: index + 1, text: String(text))
             }
-            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+            .filter { !$0.text.isEmpty && !$0.text.hasPrefix("#") }
     }
 }
 

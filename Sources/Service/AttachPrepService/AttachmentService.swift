@@ -69,9 +69,9 @@ public struct AttachmentService: Service, HTTPFrontend {
             + PauseRoutes(store: store).endpoints + ActionRoutes(store: store).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
             + overview.endpoints
-            + receipts.endpoints + CampaignRoutes(receiptService: receiptService).endpoints
+            + receipts.endpoints + CampaignRoutes(receiptService: receiptService, catalog: store).endpoints
             + MediaRoutes(store: store).endpoints + health.endpoints
-            + SessionRoutes(authenticator: authenticator).endpoints
+            + SessionRoutes(authenticator: authenticator, environment: settings.environment).endpoints
             + PageRoutes(policy: PagePolicy(settings)).endpoints
     }
 
@@ -127,6 +127,8 @@ public struct ServiceSettings: Sendable {
     static let workerPort = 8081
     /// Public base URL of the service: fills `url` in manifests, which is null without it.
     public var baseURL: String?
+    /// Shown by the dashboard; nil without a name.
+    public var environment: ServiceEnvironment?
     /// Whether this service serves result files; if false, they are fetched from the publish target.
     public var servesFiles = true
     /// A sample URL of a published file, nil without a publish target: the dashboard may load files from its origin.

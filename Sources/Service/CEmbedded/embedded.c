@@ -53,6 +53,7 @@ static const unsigned char dashboard_js[] = {
 #embed "../AttachPrepPages/Assets/history.js" suffix(,)
 #embed "../AttachPrepPages/Assets/pauses.js" suffix(,)
 #embed "../AttachPrepPages/Assets/actions.js" suffix(,)
+#embed "../AttachPrepPages/Assets/campaigns.js" suffix(,)
 #embed "../AttachPrepPages/Assets/batch.js" suffix(,)
 #embed "../AttachPrepPages/Assets/jobs.js" suffix(,)
 #embed "../AttachPrepPages/Assets/bulk.js" suffix(,)

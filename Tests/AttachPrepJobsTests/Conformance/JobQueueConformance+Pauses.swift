@@ -45,6 +45,31 @@ extension JobQueueConformance {
             #expect(try await driver.jobs.resume(.host("slow.example")))
             #expect(try await Set(driver.claim(5).map(\.job.id)) == Set(slow))
         },
+        Behavior("Paused jobs are counted apart from those that are due") { driver in
+            _ = try await driver.enqueue(
+                .sample(host: "slow.example"), .sample(host: "not-slow.example"), .sample(priority: .bulk))
+            driver.clock.advance(1)
+            func counts() async throws -> [Int] {
+                let counts = try await driver.jobs.counts()
+                #expect((counts.oldestDue == nil) == (counts.due == 0))
+                return [counts.due, counts.paused]
+            }
+            #expect(try await counts() == [3, 0])
+            _ = try await driver.jobs.pause(.host("slow.example"), reason: nil, by: nil)
+            #expect(try await counts() == [2, 1])
+            _ = try await driver.jobs.pause(.lane(.bulk), reason: nil, by: nil)
+            #expect(try await counts() == [1, 2])
+            // Claims park the jobs of a paused host.
+            #expect(try await driver.claim(5).count == 1)
+            #expect(try await counts() == [0, 2])
+            _ = try await driver.enqueue(.sample(notBefore: driver.clock.now.addingTimeInterval(60)))
+            _ = try await driver.jobs.pause(.all, reason: nil, by: nil)
+            #expect(try await counts() == [0, 2])
+            for target in [PauseTarget.all, .lane(.bulk), .host("slow.example")] {
+                #expect(try await driver.jobs.resume(target))
+            }
+            #expect(try await counts() == [2, 0])
+        },
         Behavior("A pause replaces an earlier one of the same jobs, and their number is limited") { driver in
             for reason in ["first", "second"] {
                 _ = try await driver.jobs.pause(.host("cdn.example"), reason: reason, by: nil)

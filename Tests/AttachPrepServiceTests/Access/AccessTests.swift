@@ -73,6 +73,14 @@ struct AccessTests {
         #expect(try await status("second-token-0123456789") == 200)
     }
 
+    @Test func `A malformed token of a file is named by its line`() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("first-token-0123456789\n\n# comment\nfifteen-bytes-x\n", to: "tokens")
+        let error = #expect(throws: AttachPrepError.self) { try AccessTokens(file: path, logger: logger) }
+        #expect(error?.message.hasPrefix("In line 4 of \(path): A token is not 16") == true, "\(error as Any)")
+        #expect(error?.description.contains("fifteen-bytes-x") == false)
+    }
+
     @Test func `A token that is too short is rejected at the start`() throws {
         let error = #expect(throws: AttachPrepError.self) { try AccessTokens(["fifteen-bytes-x"], logger: logger) }
         #expect(error?.code == .requestInvalid)

@@ -105,8 +105,9 @@ struct RoleTests {
 
     @Test(arguments: ["name=local", "name=a/b", "name=", "roles=admin", "roles=", "roles=read,"])
     func `A malformed name or role is rejected at the start`(words: String) throws {
-        let path = try folder.write("another-token-0123456789 \(words)\n", to: "wrong")
+        let path = try folder.write("# comment\n\nanother-token-0123456789 \(words)\n", to: "wrong")
         let error = #expect(throws: AttachPrepError.self) { try AccessTokens(file: path, logger: Self.logger) }
         #expect(error?.code == .requestInvalid)
+        #expect(error?.message.hasPrefix("In line 3 of \(path): ") == true, "\(error as Any)")
     }
 }

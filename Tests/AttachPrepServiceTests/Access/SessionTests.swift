@@ -24,7 +24,7 @@ struct SessionTests {
     @Test func `A session is created with a token and authenticates a browser`() async throws {
         let service = try await LiveService()
         let before = try await service.anonymous.get("/v1/session")
-        #expect(before.text == #"{"authorized":false,"caller":null,"required":true,"roles":[]}"#)
+        #expect(before.text == #"{"authorized":false,"caller":null,"environment":null,"required":true,"roles":[]}"#)
         let cookie = try await begin(service).cookie
         let browser = browser(service, cookie)
         let after = try await browser.get("/v1/session").object

@@ -179,7 +179,7 @@ struct PrintedConfigurationTests {
         for line in [
             "host: 127.0.0.1  # default", "port: 9000  # --port", "max-queue: 5  # \(path):2",
             "allow-callback-network: [10.0.0.0/8]  # \(path):3", "log-format: json  # ATTACHPREP_LOG_FORMAT",
-            "state: /home/push/.local/state/attachprep  # default", "https-only: false  # default",
+            "data: /home/push/.local/state/attachprep  # default", "https-only: false  # default",
             "# base-url:  # default: the listening address", "# tokens:  # not set", "# config: \(path)  # --config",
         ] {
             #expect(lines.contains(line), "\(line)\n\(configuration.printed)")
@@ -213,7 +213,7 @@ struct PrintedConfigurationTests {
         let second = try ServeConfiguration(flags: [.config: path], environment: environment)
         for (setting, text) in values { #expect(second.values[setting]?.text == text) }
         #expect(second.service.host == "::1" && second.drainSeconds == 1.5)
-        #expect(second.limits == first.limits && second.stateFolder == first.stateFolder)
+        #expect(second.limits == first.limits && second.dataFolder == first.dataFolder)
     }
 
     @Test func `The example file has each key once, and its defaults are those of the program`() throws {

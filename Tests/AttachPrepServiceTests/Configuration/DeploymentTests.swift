@@ -101,7 +101,7 @@ import Testing
         #expect(variables.updateValue(keys, forKey: "ATTACHPREP_QUEUE_KEY_FILE") == "/run/secrets/queue-keys")
         let worker = try ServeConfiguration(flags: [:], environment: variables, role: .work)
         #expect("\(worker.queue?.description ?? "")" == "attachprep@postgres/push")
-        #expect(worker.preparer.publish.isRemote && worker.stateFolder.isEmpty && worker.unknownVariables.isEmpty)
+        #expect(worker.preparer.publish.isRemote && worker.dataFolder.isEmpty && worker.unknownVariables.isEmpty)
         for found in text.matches(of: /{file: (cluster\/[a-z0-9.]+)}/) { _ = try self.text(String(found.1)) }
     }
 

@@ -19,9 +19,9 @@ struct ServeConfigurationTests {
     @Test func `By default, it listens on loopback with its state in the home folder`() throws {
         let configuration = try read()
         #expect(configuration.service.host == "127.0.0.1" && configuration.service.port == 8080)
-        #expect(configuration.stateFolder == "/home/push/.local/state/attachprep")
+        #expect(configuration.dataFolder == "/home/push/.local/state/attachprep")
         #expect(configuration.preparer.output == "/home/push/.local/state/attachprep/work")
-        #expect(configuration.preparer.stateFolder == configuration.stateFolder)
+        #expect(configuration.preparer.dataFolder == configuration.dataFolder)
         #expect(!configuration.preparer.allowsLocalFiles && configuration.durability == .normal)
         #expect(configuration.unknownVariables.isEmpty)
     }
@@ -59,7 +59,7 @@ struct ServeConfigurationTests {
             [:],
             [
                 "ATTACHPREP_HOST": "0.0.0.0", "ATTACHPREP_PORT": "9000", "ATTACHPREP_BASE_URL": "https://m.example/p",
-                "ATTACHPREP_STATE": "/data", "ATTACHPREP_TOKENS": "a, b", "ATTACHPREP_TOKEN_FILE": "/t",
+                "ATTACHPREP_DATA": "/data", "ATTACHPREP_TOKENS": "a, b", "ATTACHPREP_TOKEN_FILE": "/t",
                 "ATTACHPREP_WEBHOOK_SECRETS": "whsec_a", "ATTACHPREP_WEBHOOK_SECRET_FILE": "/w",
                 "ATTACHPREP_ALLOW_CALLBACK_NETWORK": "10.0.0.0/8,fd00::/8", "ATTACHPREP_FSYNC": "always",
                 "ATTACHPREP_DRAIN": "5s", "ATTACHPREP_RETENTION": "2d", "ATTACHPREP_DEAD_RETENTION": "12h",
@@ -75,7 +75,7 @@ struct ServeConfigurationTests {
             ])
         let (service, preparer) = (configuration.service, configuration.preparer)
         #expect(service.host == "0.0.0.0" && service.port == 9000 && service.baseURL == "https://m.example/p")
-        #expect(configuration.stateFolder == "/data" && configuration.tokens == ["a", "b"])
+        #expect(configuration.dataFolder == "/data" && configuration.tokens == ["a", "b"])
         #expect(configuration.tokenFile == "/t" && configuration.webhookSecrets == ["whsec_a"])
         #expect(configuration.webhookSecretFile == "/w")
         #expect(configuration.callbackNetworks.map(\.description) == ["10.0.0.0/8", "fd00::/8"])
@@ -102,7 +102,7 @@ struct ServeConfigurationTests {
         return (folder, bucket.merging(["ATTACHPREP_QUEUE_KEY_FILE": file]) { $1 })
     }
 
-    @Test func `With a queue in PostgreSQL, there is no state folder`() throws {
+    @Test func `With a queue in PostgreSQL, there is no data folder`() throws {
         let (folder, environment) = try shared()
         let configuration = try read(
             [.queueSchema: "push_2"],
@@ -111,9 +111,24 @@ struct ServeConfigurationTests {
             ]) { $1 })
         let queue = try #require(configuration.queue)
         #expect("\(queue)" == "me@a,b:5433/push" && configuration.values[.queueSchema]?.text == "push_2")
-        #expect(configuration.stateFolder.isEmpty && !configuration.works && configuration.unknownVariables.isEmpty)
+        #expect(configuration.dataFolder.isEmpty && !configuration.works && configuration.unknownVariables.isEmpty)
         #expect(try read([.queue: "file:"]).queue == nil && read().works)
         _ = folder
+    }
+
+    @Test func `An environment has a name of 32 printable characters, and gray without a color`() throws {
+        #expect(try read().service.environment == nil)
+        let gray = try read([.environmentName: "Staging"]).service.environment
+        #expect(gray == ServiceEnvironment(name: "Staging", color: .gray))
+        let red = try read([.environmentName: "Produktion München", .environmentColor: "red"]).service.environment
+        #expect(red?.color == .red)
+        for flags: [Setting: String] in [
+            [.environmentName: String(repeating: "a", count: 33)], [.environmentName: "a\u{202E}b"],
+            [.environmentName: "a", .environmentColor: "#ff0000"],
+        ] {
+            let error = #expect(throws: AttachPrepError.self) { _ = try read(flags) }
+            #expect(error?.code == .requestInvalid && error?.message.contains("--environment-") == true)
+        }
     }
 
     @Test func `A worker uses another default port than a service`() throws {

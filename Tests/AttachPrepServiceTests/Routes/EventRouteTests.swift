@@ -19,7 +19,8 @@ struct EventRouteTests {
         let listener = try await listen(service)
         let first = await listener.receive(until: "}\n\n")
         let noJobs = #"{"cancelled":0,"dead":0,"failed":0,"queued":0,"running":0,"succeeded":0}"#
-        #expect(first.contains("event: counts\ndata: {\"due\":0,\"jobs\":\(noJobs),\"oldestDueSeconds\":null}\n\n"))
+        let counts = #"{"due":0,"jobs":\#(noJobs),"oldestDueSeconds":null,"paused":0}"#
+        #expect(first.contains("event: counts\ndata: \(counts)\n\n"))
         _ = try await service.job()
         let next = await listener.receive(until: "\"queued\":1")
         #expect(next.contains("event: counts\ndata: {\"due\":1,\"jobs\":"))

@@ -17,8 +17,8 @@ struct OverviewRouteTests {
         #expect(response.status == 200 && overview["version"] as? String == ProductVersion.text)
         #expect(
             Set(overview.keys) == [
-                "version", "startedAt", "takesUploads", "jobs", "errors", "due", "oldestDueSeconds", "webhooks",
-                "mediaBytes", "hour", "children", "queue", "publish", "ready", "reasons",
+                "version", "startedAt", "takesUploads", "jobs", "errors", "due", "paused", "oldestDueSeconds",
+                "webhooks", "mediaBytes", "hour", "children", "queue", "publish", "ready", "reasons",
                 "workers", "pauses",
             ])
         #expect(overview["jobs"] as? [String: Int] == Dictionary(uniqueKeysWithValues: Self.states.map { ($0, 0) }))

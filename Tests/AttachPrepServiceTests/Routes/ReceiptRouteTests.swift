@@ -65,6 +65,11 @@ struct ReceiptRouteTests {
         #expect(refused.compactMap { $0["line"] as? Int } == [4, 5, 6, 7, 8])
         #expect(refused.first?["code"] as? String == "request.unauthorized")
         #expect(Set(refused.dropFirst().compactMap { $0["code"] as? String }) == ["request.invalid"])
+        let details = refused.compactMap { $0["detail"] as? String }
+        #expect(details[2].hasPrefix("The receipt is a number"), "\(details)")
+        #expect(
+            details.last
+                == #"The receipt's "outcome" must be one of attached, thumbnail, text, not the string "eaten"."#)
         #expect(try await campaign(service)["arrivals"] as? Int == 3)
     }
 
@@ -174,7 +179,20 @@ struct ReceiptRouteTests {
         let second = try await service.caller.get("/v1/campaigns?limit=3&cursor=\(cursor)")
         #expect(names(second) == ["one"] && second.object["next"] is NSNull)
         let one = try await campaign(service, "one")
-        #expect(one["sendToAttachSeconds"] is NSNull && one["firstArrivalAt"] is NSNull && one.count == 12)
+        #expect(one["sendToAttachSeconds"] is NSNull && one["firstArrivalAt"] is NSNull && one.count == 13)
+        #expect((one["jobs"] as? [String: Any])?["jobs"] as? Int == 0)
+    }
+
+    @Test func `A campaign shows the progress of its jobs, also before a payload is written`() async throws {
+        let service = try await LiveService()
+        for tag in ["campaign=spring", "campaign=spring", "campaign=springs"] {
+            let body = #"{"source": "https://cdn.example/a.jpg", "tags": ["\#(tag)"]}"#
+            #expect(try await service.caller.post("/v1/jobs", json: body).status == 202)
+        }
+        let campaign = try await campaign(service)
+        let jobs = try #require(campaign["jobs"] as? [String: Any])
+        #expect(jobs["jobs"] as? Int == 2 && (jobs["states"] as? [String: Int])?["queued"] == 2)
+        #expect(jobs["done"] as? Bool == false && campaign["firstSentAt"] is NSNull)
     }
 
     @Test(arguments: [

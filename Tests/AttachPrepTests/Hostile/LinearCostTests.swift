@@ -137,7 +137,7 @@ import Testing
                 return bytes
             }
         ) { name in
-            _ = QuarantineFolder(state: folder.path).entry("\(name)")
+            _ = QuarantineFolder(folder: folder.path).entry("\(name)")
         }
         #expect(cost.isLinear, "\(cost)")
     }

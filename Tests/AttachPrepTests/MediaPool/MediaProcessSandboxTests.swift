@@ -69,7 +69,7 @@ import Testing
         var configuration = PreparerConfiguration(output: folder.path("out"))
         configuration.mediaExecutable = try BuiltBinary.hostileMedia()
         configuration.allowsLocalFiles = true
-        configuration.stateFolder = nil
+        configuration.dataFolder = nil
         let preparer = try AttachmentPreparer(configuration)
         let manifest = await preparer.prepare(AttachmentRequest(source: SourceTree.sample("grid.webp")))
         let attachment = try #require(manifest.attachment)

@@ -31,7 +31,7 @@ struct MemoryLeakTests {
         configuration.allowsLocalFiles = true
         configuration.mediaSlots = Self.slots
         configuration.mediaExecutable = try BuiltBinary.attachprepMedia()
-        configuration.stateFolder = folder.path("state")
+        configuration.dataFolder = folder.path("state")
         let preparer = try AttachmentPreparer(configuration)
         try await prepare(0..<200, preparer)
         let early = try measureUsage()

@@ -66,7 +66,7 @@ struct SourceIdentificationTests {
         let folder = try TemporaryFolder()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         var configuration = PreparerConfiguration(output: folder.url.path)
-        configuration.stateFolder = folder.path("state")
+        configuration.dataFolder = folder.path("state")
         let dependencies = try PipelineDependencies(
             engine: FirstLetterEngine(), configuration: configuration, logger: logger)
         let file = folder.url.appending(path: "source")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AttachPrep
 
-/// Permissions of unfinished files and of state folders (issue 18). Serialized, since the umask is per process.
+/// Permissions of unfinished files and of data folders (issue 18). Serialized, since the umask is per process.
 @Suite(.serialized) struct StagingFolderTests {
     private func withUmask<Result>(_ mask: mode_t, _ body: () throws -> Result) rethrows -> Result {
         let before = umask(mask)
@@ -55,13 +55,13 @@ import Testing
     }
 
     @Test(arguments: [mode_t(0), 0o022])
-    func `A state folder and its new parents are private`(mask: mode_t) throws {
+    func `A data folder and its new parents are private`(mask: mode_t) throws {
         let folder = try TemporaryFolder()
         try withUmask(mask) { try PrivateFolder.make(folder.path("a/b/state"), holding: []) }
         for path in ["a", "a/b", "a/b/state"] { #expect(try permissions(folder.path(path)) == 0o700) }
     }
 
-    @Test func `A state folder that is open to others is made private`() throws {
+    @Test func `A data folder that is open to others is made private`() throws {
         let folder = try TemporaryFolder()
         try folder.makeFolder("state/quarantine")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path("state"))

@@ -20,7 +20,7 @@ struct QuarantineTests {
 
     private var state: String { folder.path("state") }
     private let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    private func quarantine() -> Quarantine { Quarantine(stateFolder: state, logger: silent) }
+    private func quarantine() -> Quarantine { Quarantine(dataFolder: state, logger: silent) }
 
     private func digest(_ character: Character) -> String { String(repeating: character, count: 64) }
 
@@ -53,7 +53,7 @@ struct QuarantineTests {
         #expect(quarantine.counts.strikes == 2 && quarantine.counts.rejections == 2)
     }
 
-    @Test func `Another process with the same state folder rejects the content too`() throws {
+    @Test func `Another process with the same data folder rejects the content too`() throws {
         strike(quarantine(), content(digest("a")))
         strike(quarantine(), content(digest("a")))
         let error = #expect(throws: AttachPrepError.self) { try quarantine().check(digest("a")) }
@@ -107,7 +107,7 @@ struct QuarantineTests {
     }
 
     @Test func `The oldest entries are evicted`() throws {
-        let small = QuarantineFolder(state: state, entriesMax: 10)
+        let small = QuarantineFolder(folder: state, entriesMax: 10)
         for number in 0..<12 {
             let entry = content(digest(Character(String(number, radix: 16))), prefixes: ["prefix\(number)"])
             let date = Date(timeIntervalSince1970: Double(number))
@@ -134,7 +134,7 @@ struct QuarantineTests {
 
     @Test(arguments: [nil, "/dev/null/state"])
     func `Without a folder the quarantine is kept in memory`(state: String?) throws {
-        let quarantine = Quarantine(stateFolder: state, logger: silent)
+        let quarantine = Quarantine(dataFolder: state, logger: silent)
         #expect(strike(quarantine, content(digest("a"), prefixes: ["p"])).code == .mediaDecoderCrashed)
         #expect(strike(quarantine, content(digest("a"), prefixes: ["p"])).code == .mediaQuarantined)
         #expect(throws: AttachPrepError.self) { try quarantine.check(digest("a")) }
@@ -147,8 +147,8 @@ struct QuarantineTests {
         (["XDG_STATE_HOME": "/var/state", "HOME": "/home/a"], "/var/state/attachprep"),
         (["XDG_STATE_HOME": "state", "HOME": "/home/a"], "/home/a/.local/state/attachprep"),
         (["HOME": "/home/a"], "/home/a/.local/state/attachprep"), (["HOME": ""], nil), ([:], nil),
-    ]) func `The default state folder follows the environment`(environment: [String: String], path: String?) {
-        #expect(StateFolder.defaultPath(environment: environment) == path)
+    ]) func `The default data folder follows the environment`(environment: [String: String], path: String?) {
+        #expect(DefaultDataFolder.path(environment: environment) == path)
     }
 
     @Test(arguments: [

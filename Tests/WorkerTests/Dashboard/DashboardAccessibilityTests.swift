@@ -5,14 +5,17 @@ import Testing
 /// Accessibility: axe-core on every page, accessible names, and the keyboard (issue 19, item 14).
 @Suite(.timeLimit(.minutes(8))) struct DashboardAccessibilityTests {
     /// A service with jobs of each media kind and state, and the paths of its pages.
-    private static func prepared() async throws -> (DashboardBench, [String]) {
+    private static func prepared(isPhone: Bool) async throws -> (DashboardBench, [String]) {
         let bench = try await DashboardBench(
-            ["--allow-callback-network", "127.0.0.0/8"],
+            [
+                "--allow-callback-network", "127.0.0.0/8", "--environment-name", "Staging 2", "--environment-color",
+                isPhone ? "orange" : "red",
+            ],
             environment: ["ATTACHPREP_WEBHOOK_SECRETS": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
         bench.origin.serve("/hook", .status(500))
         var paths = [
-            "/", "/?view=jobs", "/?state=failed", "/?state=cancelled", "/?view=try", "/?view=webhooks",
-            "/?job=01a2003d-a3b2-700b-ba31-e2f7b414981c",
+            "/", "/?view=campaigns", "/?view=jobs", "/?state=failed", "/?state=cancelled", "/?view=try",
+            "/?view=webhooks", "/?job=01a2003d-a3b2-700b-ba31-e2f7b414981c",
         ]
         for (path, fields) in [
             ("/clock.mkv", #", "id": "push-1", "options": {"crop": {"x": 0, "y": 0, "width": 0.5, "height": 1}}"#),
@@ -29,7 +32,7 @@ import Testing
     /// Layout depends on the width and contrast on the colors, so each page is checked in two of the four combinations.
     @Test(arguments: [false, true])
     func `axe finds no violations on any page, light on desktop and dark on a phone`(isPhone: Bool) async throws {
-        let (bench, paths) = try await Self.prepared()
+        let (bench, paths) = try await Self.prepared(isPhone: isPhone)
         let (width, height) = isPhone ? (390, 844) : (1280, 800)
         for path in paths {
             let page = try await bench.open(path, width: width, height: height, dark: isPhone, isPhone: isPhone)

@@ -58,6 +58,47 @@ import Testing
         try await tagged.wait(until: "document.querySelectorAll('.rows .row').length === 2")
     }
 
+    @Test func `The jobs of a campaign show its progress, which links to those of a state`() async throws {
+        let bench = try await DashboardBench()
+        for path in ["/grid.png", "/nothing.png"] { try await bench.process(path, #", "tags": ["campaign=spring"]"#) }
+        let page = try await bench.open("/?tag=campaign%3Dspring")
+        try await page.shows("Campaign spring", in: ".batch")
+        try await page.shows("2 of 2 jobs ended, 100 %: done", in: ".batch")
+        #expect(try await page.accessibilityFindings() == [])
+        try await page.press(button: "1 failed")
+        try await page.wait(until: "document.querySelectorAll('.rows .row').length === 1")
+        let list = try await bench.open("/?view=campaigns")
+        try await list.shows("No campaigns.")
+    }
+
+    @Test func `The name of the environment is in the header and before the title`() async throws {
+        let bench = try await DashboardBench([
+            "--environment-name", "<b>staging</b>", "--environment-color", "purple",
+        ])
+        let page = try await bench.open("/?view=jobs")
+        try await page.shows("<b>staging</b>", in: ".page-head .environment.purple")
+        #expect(try await page.evaluate("document.title") == "<b>staging</b>: Jobs – attachprep")
+        #expect(try await page.accessibilityFindings() == [])
+    }
+
+    @Test func `A queued job is snoozed, and paused jobs are counted above the list`() async throws {
+        let bench = try await DashboardBench()
+        _ = try await bench.service.client.send("POST", "/v1/jobs/pause", body: #"{"all": true}"#)
+        let id = try await bench.submit("/grid.png")
+        let page = try await bench.open("/?job=\(id)")
+        try await page.press(button: "Snooze")
+        #expect(try await page.accessibilityFindings() == [])
+        try await page.evaluate("document.querySelector('dialog .button.primary').click()")
+        try await page.shows("Starts")
+        let job = try await bench.service.client.job(id).json
+        let (due, created) = (try #require(job["dueAt"] as? String), try #require(job["createdAt"] as? String))
+        #expect(due > created && (job["request"] as? [String: Any])?["notBefore"] is String)
+        _ = try await bench.submit("/grid.jpg")
+        let jobs = try await bench.open("/?view=jobs")
+        try await jobs.shows("1 job would be due.", in: ".paused-jobs")
+        #expect(try await jobs.accessibilityFindings() == [])
+    }
+
     @Test func `The history has a bar and a text for the hour in which jobs ended`() async throws {
         let bench = try await DashboardBench()
         try await bench.process("/grid.png")

@@ -26,7 +26,7 @@ struct MachineOptionGroup: ParsableArguments {
     @Option(name: .customLong(Setting.targetProfile.rawValue), help: .named(.targetProfile))
     var targetProfiles: [String] = []
 
-    @OptionGroup var state: StateOptionGroup
+    @OptionGroup var data: DataOptionGroup
 
     func validate() throws {
         guard concurrency >= 1 else { throw ValidationError("--concurrency must be at least 1.") }
@@ -50,21 +50,21 @@ struct MachineOptionGroup: ParsableArguments {
         configuration.requiresSandbox = requireSandbox
         // Validated before.
         configuration.targetProfiles = (try? TargetTable.profiles(targetProfiles)) ?? []
-        configuration.stateFolder = state.folder
+        configuration.dataFolder = data.folder
         return configuration
     }
 }
 
 /// The data folder, which holds what outlives a command.
-struct StateOptionGroup: ParsableArguments {
-    @Option(help: .of(.state)) var state: String?
+struct DataOptionGroup: ParsableArguments {
+    @Option(help: .of(.data)) var data: String?
 
     func validate() throws {
-        if state?.isEmpty == true { throw ValidationError("--state is empty; give the path of a folder.") }
+        if data?.isEmpty == true { throw ValidationError("--data is empty; give the path of a folder.") }
     }
 
     /// Nil if neither the option nor the variable is set and there is no home folder.
     var folder: String? {
-        state ?? ProcessInfo.processInfo.environment["ATTACHPREP_STATE"] ?? StateFolder.defaultPath
+        data ?? ProcessInfo.processInfo.environment["ATTACHPREP_DATA"] ?? DefaultDataFolder.path
     }
 }

@@ -71,7 +71,7 @@ struct ReceiptOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("service-url"),
         help: ArgumentHelp(
-            "Public URL of the service that counts receipts; it must use the same --state.", valueName: "url"))
+            "Public URL of the service that counts receipts; it must use the same --data.", valueName: "url"))
     var serviceURL: String?
 
     func validate() throws {
@@ -84,10 +84,10 @@ struct ReceiptOptionGroup: ParsableArguments {
     /// The receipt token and URL for the payload; nil without `--campaign`.
     ///
     /// - Throws: `request.invalid`, `queue.unavailable`.
-    func receipt(state: StateOptionGroup) async throws -> PushReceipt? {
+    func receipt(data: DataOptionGroup) async throws -> PushReceipt? {
         guard let campaign, let serviceURL else { return nil }
-        guard let folder = state.folder else {
-            throw AttachPrepError(.requestInvalid, "No data folder for receipts; give one with --state.")
+        guard let folder = data.folder else {
+            throw AttachPrepError(.requestInvalid, "No data folder for receipts; give one with --data.")
         }
         let logger = Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() }
         let store = try await SQLiteStore.open(folder: folder, role: .command, feed: JobFeed(), logger: logger)

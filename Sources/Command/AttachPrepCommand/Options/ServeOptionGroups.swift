@@ -37,17 +37,20 @@ struct ListeningOptionGroup: SettingFlags {
     var values: [Setting: String?] { [.host: host, .port: port] }
 }
 
-/// Public URL and limits of a service.
+/// Public URL, name and limits of a service.
 struct AccessOptionGroup: SettingFlags {
     @Option(name: .customLong("base-url"), help: .of(.baseURL)) var baseURL: String?
     @Option(help: .of(.requestsPerSecond)) var requestsPerSecond: String?
     @Option(help: .of(.connections)) var connections: String?
     @Option(help: .of(.connectionsPerAddress)) var connectionsPerAddress: String?
+    @Option(help: .of(.environmentName)) var environmentName: String?
+    @Option(help: .of(.environmentColor)) var environmentColor: String?
 
     var values: [Setting: String?] {
         [
             .baseURL: baseURL, .requestsPerSecond: requestsPerSecond, .connections: connections,
-            .connectionsPerAddress: connectionsPerAddress,
+            .connectionsPerAddress: connectionsPerAddress, .environmentName: environmentName,
+            .environmentColor: environmentColor,
         ]
     }
 }
@@ -64,11 +67,11 @@ struct TokenOptionGroup: SettingFlags {
 
 /// The data folder and retention.
 struct StoreOptionGroup: SettingFlags {
-    @Option(help: .of(.state)) var state: String?
+    @Option(help: .of(.data)) var data: String?
     @Option(help: .of(.retention)) var retention: String?
     @Option(help: .of(.deadRetention)) var deadRetention: String?
 
-    var values: [Setting: String?] { [.state: state, .retention: retention, .deadRetention: deadRetention] }
+    var values: [Setting: String?] { [.data: data, .retention: retention, .deadRetention: deadRetention] }
 }
 
 /// Quota and durability of the data folder of `serve`.

@@ -18,6 +18,8 @@ public struct Job: Sendable, Hashable {
     /// Number of attempts that have started.
     public var attempts: Int
     public var createdAt: Date
+    /// From when a queued job may start: its `notBefore`, the end of a snooze, or the next attempt; nil for other jobs.
+    public var dueAt: Date?
     /// Start of the last attempt.
     public var startedAt: Date?
     public var finishedAt: Date?
@@ -47,8 +49,8 @@ public struct Job: Sendable, Hashable {
 
 extension Job: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt, worker, batch
-        case idempotencyKey, push
+        case id, state, request, result, error, attempts, createdAt, dueAt, startedAt, finishedAt, worker
+        case batch, idempotencyKey, push
     }
 
     /// Decodes a response of the service; file URLs are in its manifest.
@@ -61,6 +63,7 @@ extension Job: Codable {
             createdAt: try values.time(forKey: .createdAt) ?? .distantPast)
         result = try values.decodeIfPresent(Manifest.self, forKey: .result)
         error = try values.decodeIfPresent(ManifestError.self, forKey: .error)
+        dueAt = try values.time(forKey: .dueAt)
         startedAt = try values.time(forKey: .startedAt)
         finishedAt = try values.time(forKey: .finishedAt)
         worker = try values.decodeIfPresent(String.self, forKey: .worker)
@@ -77,6 +80,7 @@ extension Job: Codable {
         try values.encode(error, forKey: .error)
         try values.encode(attempts, forKey: .attempts)
         try values.encode(Timestamp.text(createdAt), forKey: .createdAt)
+        try values.encode(dueAt.map(Timestamp.text), forKey: .dueAt)
         try values.encode(startedAt.map(Timestamp.text), forKey: .startedAt)
         try values.encode(finishedAt.map(Timestamp.text), forKey: .finishedAt)
         try values.encode(worker, forKey: .worker)

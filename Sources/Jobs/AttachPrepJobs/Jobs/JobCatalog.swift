@@ -12,7 +12,7 @@ public protocol JobCatalog: Sendable {
     /// Counts the jobs of a selection.
     func count(_ filter: JobFilter) async throws -> Int
 
-    /// Counts jobs by state and by error, and the jobs that are due.
+    /// Counts jobs by state and by error, and the jobs that are due or paused.
     func counts() async throws -> JobCounts
 
     /// Counts how jobs ended in the hour before `end`. Jobs that were cancelled, purged or retried since then are not
@@ -111,16 +111,19 @@ public struct JobCounts: Sendable, Hashable {
     public var byState: [JobState: Int]
     /// Number of failed and dead jobs by error code.
     public var byError: [ErrorCode: Int]
-    /// Number of queued jobs that are due.
+    /// Number of queued jobs that are due, without those that are paused.
     public var due: Int
     /// When the oldest of those became due.
     public var oldestDue: Date?
+    /// Number of queued jobs that would be due, and are held back by a pause.
+    public var paused: Int
 
-    public init(byState: [JobState: Int], byError: [ErrorCode: Int], due: Int, oldestDue: Date?) {
+    public init(byState: [JobState: Int], byError: [ErrorCode: Int], due: Int, oldestDue: Date?, paused: Int = 0) {
         self.byState = byState
         self.byError = byError
         self.due = due
         self.oldestDue = oldestDue
+        self.paused = paused
     }
 }
 

@@ -6,7 +6,7 @@ import SafeArithmetic
 
 /// Delivery statistics of a campaign.
 ///
-/// Its JSON always has all keys of `CodingKeys`, including the computed `arrivals` and `arrivalRate`.
+/// Its JSON always has all keys of `CodingKeys` but `jobs`, including the computed `arrivals` and `arrivalRate`.
 public struct Campaign: Sendable, Hashable {
     public var name: CampaignName
     /// Number of payloads that were written.
@@ -19,14 +19,17 @@ public struct Campaign: Sendable, Hashable {
     public var sendToAttach: SecondsDistribution?
     /// The part of that time spent in the app extension on the device.
     public var attach: SecondsDistribution?
-    public var firstSentAt: Date
-    public var lastSentAt: Date
+    /// Nil while no payload was written.
+    public var firstSentAt: Date?
+    public var lastSentAt: Date?
     public var firstArrivalAt: Date?
     public var lastArrivalAt: Date?
+    /// The jobs with its tag; nil in lists of campaigns.
+    public var jobs: JobProgress?
 
     public init(
         name: CampaignName, dispatches: Int, recipients: Int, outcomes: [PushReceiptReport.Outcome: Int],
-        firstSentAt: Date, lastSentAt: Date
+        firstSentAt: Date?, lastSentAt: Date?
     ) {
         self.name = name
         self.dispatches = dispatches
@@ -34,6 +37,28 @@ public struct Campaign: Sendable, Hashable {
         self.outcomes = outcomes
         self.firstSentAt = firstSentAt
         self.lastSentAt = lastSentAt
+    }
+
+    /// A campaign of which nothing was sent.
+    package init(name: CampaignName) {
+        self.init(name: name, dispatches: 0, recipients: 0, outcomes: [:], firstSentAt: nil, lastSentAt: nil)
+    }
+
+    /// Adds the progress of the jobs with the campaign's tag.
+    ///
+    /// - Parameter known: the campaign of payloads that were written; nil when there is none.
+    /// - Throws: `request.not_found` when there are no such jobs either.
+    package init(_ known: Campaign?, named name: CampaignName, in catalog: any JobCatalog) async throws {
+        var filter = JobFilter()
+        filter.tags = [name.jobTag]
+        let jobs = JobProgress(try await catalog.countsByState(filter))
+        guard known != nil || jobs.jobs > 0 else {
+            throw AttachPrepError(
+                .requestNotFound,
+                "No campaign named \(name): no payload was written for it, and no job has the tag \(name.jobTag).")
+        }
+        self = known ?? Campaign(name: name)
+        self.jobs = jobs
     }
 
     public var arrivals: Int { outcomes.values.reduce(0, +) }
@@ -45,7 +70,7 @@ public struct Campaign: Sendable, Hashable {
 extension Campaign: Codable {
     private enum CodingKeys: String, CodingKey {
         case name, dispatches, recipients, arrivals, arrivalRate, outcomes, sendToAttachSeconds, attachSeconds
-        case firstSentAt, lastSentAt, firstArrivalAt, lastArrivalAt
+        case firstSentAt, lastSentAt, firstArrivalAt, lastArrivalAt, jobs
     }
 
     /// Decodes a response of the service.
@@ -59,12 +84,12 @@ extension Campaign: Codable {
             dispatches: try values.decode(Int.self, forKey: .dispatches),
             recipients: try values.decode(Int.self, forKey: .recipients),
             outcomes: Dictionary(counts) { $1 },
-            firstSentAt: try values.time(forKey: .firstSentAt) ?? .distantPast,
-            lastSentAt: try values.time(forKey: .lastSentAt) ?? .distantPast)
+            firstSentAt: try values.time(forKey: .firstSentAt), lastSentAt: try values.time(forKey: .lastSentAt))
         sendToAttach = try values.decodeIfPresent(SecondsDistribution.self, forKey: .sendToAttachSeconds)
         attach = try values.decodeIfPresent(SecondsDistribution.self, forKey: .attachSeconds)
         firstArrivalAt = try values.time(forKey: .firstArrivalAt)
         lastArrivalAt = try values.time(forKey: .lastArrivalAt)
+        jobs = try values.decodeIfPresent(JobProgress.self, forKey: .jobs)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -78,10 +103,11 @@ extension Campaign: Codable {
         try values.encode(Dictionary(uniqueKeysWithValues: counts), forKey: .outcomes)
         try values.encode(sendToAttach, forKey: .sendToAttachSeconds)
         try values.encode(attach, forKey: .attachSeconds)
-        try values.encode(Timestamp.text(firstSentAt), forKey: .firstSentAt)
-        try values.encode(Timestamp.text(lastSentAt), forKey: .lastSentAt)
+        try values.encode(firstSentAt.map(Timestamp.text), forKey: .firstSentAt)
+        try values.encode(lastSentAt.map(Timestamp.text), forKey: .lastSentAt)
         try values.encode(firstArrivalAt.map(Timestamp.text), forKey: .firstArrivalAt)
         try values.encode(lastArrivalAt.map(Timestamp.text), forKey: .lastArrivalAt)
+        try values.encodeIfPresent(jobs, forKey: .jobs)
     }
 }
 
@@ -123,6 +149,9 @@ public struct CampaignName: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static let alphanumeric = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+
+    /// The tag of the jobs that belong to the campaign: `campaign=spring`.
+    public var jobTag: String { "campaign=\(text)" }
 
     public var description: String { text }
 }

@@ -62,7 +62,7 @@ package struct DataFolder: Sendable {
     package static func unusableError(_ path: String, _ code: CInt) -> AttachPrepError {
         let reason = unsafe String(cString: strerror(code))
         return AttachPrepError(
-            .queueUnavailable, "Cannot use the data folder: \(path): \(reason); choose another --state.",
+            .queueUnavailable, "Cannot use the data folder: \(path): \(reason); choose another --data.",
             isRetryable: false)
     }
 }
@@ -84,7 +84,7 @@ package final class FolderLock: Sendable {
             guard code == EWOULDBLOCK else { throw DataFolder.unusableError(folder.lock, code) }
             throw AttachPrepError(
                 .queueUnavailable,
-                "Another attachprep \(command) is using \(folder.path); stop it, or choose another --state.",
+                "Another attachprep \(command) is using \(folder.path); stop it, or choose another --data.",
                 isRetryable: false)
         }
     }
@@ -102,7 +102,7 @@ package final class FolderLock: Sendable {
     }
 }
 
-/// A data folder that exists until its process ends: for a service without `--state`.
+/// A data folder that exists until its process ends: for a service without `--data`.
 package final class TemporaryDataFolder: Sendable {
     private let folder: LockedFolder
     package var path: String { folder.path }

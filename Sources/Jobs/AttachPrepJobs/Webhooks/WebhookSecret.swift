@@ -123,20 +123,27 @@ public final class WebhookSecrets: Sendable {
             throw AttachPrepError(
                 .requestInvalid, "The file \(file) contains no secret; write one a line.")
         }
-        return try read(entries.map { $0.filter { !$0.isWhitespace } }, in: file)
+        try checkCount(entries.count, in: file)
+        return try entries.map { entry throws(AttachPrepError) in
+            try WebhookSecret(entry.text.filter { !$0.isWhitespace }, at: "The secret in line \(entry.line) of \(file)")
+        }
     }
 
     private static func read(_ texts: [String], in location: String) throws(AttachPrepError) -> [WebhookSecret] {
-        guard texts.count <= Limits.webhookSecretsMax else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "There are \(texts.count) secrets in \(location), over the limit of \(Limits.webhookSecretsMax).")
-        }
+        try checkCount(texts.count, in: location)
         var secrets: [WebhookSecret] = []
         for (index, text) in texts.enumerated() {
             secrets.append(try WebhookSecret(text, at: "Secret \(index + 1) in \(location)"))
         }
         return secrets
+    }
+
+    private static func checkCount(_ count: Int, in location: String) throws(AttachPrepError) {
+        guard count <= Limits.webhookSecretsMax else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "There are \(count) secrets in \(location), over the limit of \(Limits.webhookSecretsMax).")
+        }
     }
 
     /// The size of the largest number of secrets, and as much again for comments.

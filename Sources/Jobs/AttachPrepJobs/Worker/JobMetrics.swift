@@ -115,6 +115,7 @@ extension JobMetrics {
             set("jobs", Double(counts.byState[state] ?? 0), ("state", state.rawValue))
         }
         set("jobs_due", Double(counts.due))
+        set("jobs_paused", Double(counts.paused))
         set("jobs_oldest_due_seconds", counts.oldestDue.map { max(0, Date.now.timeIntervalSince($0)) } ?? 0)
         for state in WebhookState.allCases {
             set("outbox_webhooks", Double(webhooks[state] ?? 0), ("state", state.rawValue))

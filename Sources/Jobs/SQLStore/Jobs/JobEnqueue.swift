@@ -97,6 +97,7 @@ struct NewJob: Sendable {
     func job(createdAt date: Date) -> Job {
         var job = Job(id: id, state: .queued, request: shown, createdAt: date)
         job.origin = submission.origin
+        job.dueAt = max(date, submission.request.jobOptions.notBefore ?? date)
         return job
     }
 

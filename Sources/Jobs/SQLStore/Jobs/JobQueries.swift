@@ -79,7 +79,8 @@ extension SQLJobStore: JobCatalog {
             return JobCounts(
                 byState: Dictionary(uniqueKeysWithValues: byState),
                 byError: Dictionary(byError, uniquingKeysWith: { $0.adding(clamping: $1) }), due: due.count,
-                oldestDue: due.oldest.map { Date(milliseconds: $0) })
+                oldestDue: due.oldest.map { Date(milliseconds: $0) },
+                paused: due.paused)
         }
     }
 
@@ -99,19 +100,29 @@ extension SQLJobStore: JobCatalog {
 private struct DueJobs {
     var count = 0
     var oldest: Int64?
+    /// The number of those that a pause holds back, which are not in `count`.
+    var paused = 0
 
     init(_ connection: any SQLConnection, at now: Int64) throws {
         let lanes = (0..<3).map { ("job_queued", "parked = 0 AND lane = \($0)") }
         let parked = ParkingReason.allCases.map { ("job_\($0.column)_parked", "parked = \($0.rawValue)") }
+        let pauses = PausedJobs(try connection.run([PausedJobs.query])[0].rows)
         for (index, condition) in lanes + parked {
+            var due = SQLCondition("state = 'queued' AND \(condition)")
+            due.add("place <= \(due.parameter(.integer(now)))")
+            let isHeld = pauses.holdCondition(&due)
             let row = try connection.row(
                 """
-                SELECT count(*), min(place) FROM job \(connection.dialect.using(index))
-                WHERE state = 'queued' AND \(condition) AND place <= $1
-                """, [.integer(now)])
-            guard let row, let found: Int64 = row[1] else { continue }
-            count = count.adding(clamping: row[0] as Int)
-            oldest = min(oldest ?? found, found)
+                SELECT count(*), count(CASE WHEN \(isHeld) THEN 1 END),
+                    min(CASE WHEN \(isHeld) THEN NULL ELSE place END)
+                FROM job \(connection.dialect.using(index))
+                WHERE \(due.text)
+                """, due.arguments)
+            guard let row else { continue }
+            let held: Int = row[1]
+            paused = paused.adding(clamping: held)
+            count = count.adding(clamping: row[0] as Int).subtracting(clamping: held)
+            if let found: Int64 = row[2] { oldest = min(oldest ?? found, found) }
         }
     }
 }

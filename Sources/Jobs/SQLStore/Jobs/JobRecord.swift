@@ -9,11 +9,12 @@ struct JobRecord: Sendable {
     /// The columns of a row of `job`.
     static let liveColumns = """
         id, state, request, CAST(NULL AS text), error, attempts, created_at, started_at, CAST(NULL AS bigint), \
-        CAST(NULL AS text), origin, worker
+        CAST(NULL AS text), origin, worker, due_at
         """
     /// The columns of a row of `finished_job`.
     static let finishedColumns = """
-        id, state, request, result, error, attempts, created_at, started_at, finished_at, media, origin, worker
+        id, state, request, result, error, attempts, created_at, started_at, finished_at, media, origin, worker, \
+        CAST(NULL AS bigint)
         """
 
     let id: String
@@ -39,6 +40,7 @@ struct JobRecord: Sendable {
         job.media = (row[9] as String?).flatMap(MediaID.init)
         job.origin = try JobOrigin(stored: row[10])
         job.worker = row[11]
+        if state == .queued { job.dueAt = (row[12] as Int64?).map { Date(milliseconds: $0) } }
         return job
     }
 
@@ -56,7 +58,7 @@ struct JobRecord: Sendable {
 
 /// A row of `job` with its secrets and what a claim needs.
 struct ClaimedRow: Sendable {
-    static let columns = "\(JobRecord.liveColumns), secret, key, due_at, losses, token, waits_since"
+    static let columns = "\(JobRecord.liveColumns), secret, key, losses, token, waits_since"
     static let columnsCount = 18
     static let lossesIndex = 15
 
@@ -68,9 +70,9 @@ struct ClaimedRow: Sendable {
         self.values = values
     }
 
-    var dueAt: Int64 { values[14] }
+    var dueAt: Int64 { values[12] }
     /// The stored secrets.
-    var secret: String? { values[12] }
+    var secret: String? { values[13] }
     /// Nil for a job that is not running.
     var lease: JobLease? {
         guard let id = JobID(record.id), let token = values[16] as Int64? else { return nil }
@@ -80,7 +82,7 @@ struct ClaimedRow: Sendable {
     /// - Throws: `queue.unavailable` for a row that cannot be decoded or opened.
     func claimed(_ secrets: SecretStorage) throws -> ClaimedJob {
         try ClaimedJob(
-            record.job(), secret: secret.map { try secrets.opened($0, for: record.id) }, key: values[13],
+            record.job(), secret: secret.map { try secrets.opened($0, for: record.id) }, key: values[14],
             token: (values[16] as Int64?) ?? 0, dueAt: dueAt, losses: values[15], waitsSince: values[17])
     }
 }

@@ -50,8 +50,7 @@ struct JobSelection: Sendable {
             condition.add("id IN (SELECT job FROM job_tag WHERE tag = \(condition.parameter(.text(tag))))")
         }
         if let host = filter.host {
-            // The column begins with the caller (`JobSubmission.hostGroup`); neither part has a space.
-            condition.add("host LIKE \(condition.parameter(.text("% \(Self.escaped(host))"))) ESCAPE '\\'")
+            condition.add(Self.hostCondition(host, &condition))
         }
         if let search = filter.search, !search.isEmpty {
             // Both databases fold the case of ASCII letters only.
@@ -62,6 +61,12 @@ struct JobSelection: Sendable {
             condition.add("(\(parts.joined(separator: " OR ")))")
         }
         return condition
+    }
+
+    /// The condition for jobs of a host.
+    static func hostCondition(_ host: String, _ condition: inout SQLCondition) -> String {
+        // The column begins with the caller (`JobSubmission.hostGroup`); neither part has a space.
+        "host LIKE \(condition.parameter(.text("% \(escaped(host))"))) ESCAPE '\\'"
     }
 
     /// The pattern of LIKE for texts that contain a text.

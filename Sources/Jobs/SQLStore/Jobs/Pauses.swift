@@ -64,6 +64,14 @@ struct PausedJobs: Sendable, Hashable {
         }
     }
 
+    /// The condition for jobs that are held back; without a pause of a host, the indexes of queued jobs answer it.
+    func holdCondition(_ condition: inout SQLCondition) -> String {
+        guard !holdsAll else { return "1 = 1" }
+        let lanes = lanes.map { "lane = \($0.lane)" }.sorted()
+        let hosts = hosts.sorted().map { JobSelection.hostCondition($0, &condition) }
+        return lanes.isEmpty && hosts.isEmpty ? "1 = 0" : (lanes + hosts).joined(separator: " OR ")
+    }
+
     /// - Parameter hostGroup: the value of `job.host` (`JobSubmission.hostGroup`).
     func holdHost(of hostGroup: String) -> Bool {
         guard !hosts.isEmpty else { return false }

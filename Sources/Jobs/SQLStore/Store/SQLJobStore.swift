@@ -40,6 +40,8 @@ public final class SQLJobStore: Sendable {
     let logger: Logger
     private let currentLimits: Mutex<StoreLimits>
     private let listener = Mutex<Task<Void, Never>?>(nil)
+    /// Until when the changes of other processes are known to have been published.
+    private let caughtUp = Mutex(ContinuousClock.now)
 
     private init(
         _ database: any SQLDatabase, seal: SecretSeal?, files: ContentFiles?, uploads: any UploadBytes,
@@ -190,6 +192,7 @@ public final class SQLJobStore: Sendable {
                 guard let self else { break }
                 switch notification {
                 case .message(let text):
+                    caughtUp.withLock { $0 = .now }
                     feed.publish(ChangeMessage.changes(in: text, except: slots))
                 case .interrupted:
                     polling?.cancel()
@@ -204,24 +207,35 @@ public final class SQLJobStore: Sendable {
         listener.withLock { $0 = task }
     }
 
-    /// Publishes the jobs that ended lately, each once. Workers look for due jobs on their own.
+    /// Publishes the jobs that ended since changes were last received, each once. Workers look for due jobs on their
+    /// own.
     private func poll(once: Bool) async {
         var seen: [JobID: JobState] = [:]
         repeat {
-            let ended = try? await read { [self] connection in
-                let since = try databaseMilliseconds(connection).subtracting(clamping: Self.overlapMilliseconds)
-                return try JobState.allCases.filter(\.isFinished).flatMap { state in
-                    try connection.rows(
-                        "SELECT id, state FROM finished_job WHERE state = $1 AND finished_at > $2",
-                        [.text(state.rawValue), .integer(since)]
-                    ).compactMap(JobFeed.Change.init)
-                }
+            if let (latest, began) = try? await endedJobs() {
+                let new = latest.filter { seen[$0.key] != $0.value }
+                feed.publish(new.map { JobFeed.Change(job: $0.key, state: $0.value) })
+                seen = latest
+                caughtUp.withLock { $0 = max($0, began) }
             }
-            let latest = Dictionary((ended ?? []).map { ($0.job, $0.state) }, uniquingKeysWith: { _, last in last })
-            let new = latest.filter { seen[$0.key] != $0.value }
-            feed.publish(new.map { JobFeed.Change(job: $0.key, state: $0.value) })
-            seen = latest
             try? await ContinuousClock().sleep(for: .seconds(Self.pollingSeconds))
         } while !once && !Task.isCancelled
+    }
+
+    /// The jobs that may have ended without a message, and when the database was asked.
+    private func endedJobs() async throws -> ([JobID: JobState], ContinuousClock.Instant) {
+        let began = ContinuousClock.now
+        let missed = Int64(clamping: caughtUp.withLock(\.self).duration(to: began) / .milliseconds(1))
+        let changes = try await read { [self] connection in
+            let since = try databaseMilliseconds(connection)
+                .subtracting(clamping: Self.overlapMilliseconds).subtracting(clamping: max(0, missed))
+            return try JobState.allCases.filter(\.isFinished).flatMap { state in
+                try connection.rows(
+                    "SELECT id, state FROM finished_job WHERE state = $1 AND finished_at > $2",
+                    [.text(state.rawValue), .integer(since)]
+                ).compactMap(JobFeed.Change.init)
+            }
+        }
+        return (Dictionary(changes.map { ($0.job, $0.state) }, uniquingKeysWith: { _, last in last }), began)
     }
 }

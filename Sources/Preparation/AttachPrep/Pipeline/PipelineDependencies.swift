@@ -17,7 +17,7 @@ struct PipelineDependencies: Sendable {
     init(engine: any MediaEngine, configuration: PreparerConfiguration, logger: Logger) throws {
         self.engine = engine
         tracer = configuration.tracer
-        quarantine = Quarantine(stateFolder: configuration.stateFolder, logger: logger)
+        quarantine = Quarantine(dataFolder: configuration.dataFolder, logger: logger)
         resolver = ResolverMonitor(SystemNameResolver(), probing: configuration.resolverProbes)
         downloader = try Downloader(
             policy: configuration.download, resolver: resolver, inFlightMax: configuration.requestsInFlight

@@ -32,7 +32,7 @@ public struct PreparerConfiguration: Sendable {
     /// Whether requests fail when the media process cannot be sandboxed completely.
     public var requiresSandbox: Bool
     /// The folder for persistent state such as the quarantine; nil keeps state in memory.
-    public var stateFolder: String?
+    public var dataFolder: String?
     /// The path of `attachprep-media`; nil looks for it beside the running executable.
     public var mediaExecutable: String?
     /// Records a span for each request and its stages; nil records none, and costs nothing.
@@ -53,7 +53,7 @@ public struct PreparerConfiguration: Sendable {
         targetProfiles = []
         allowsLocalFiles = false
         requiresSandbox = false
-        stateFolder = StateFolder.defaultPath
+        dataFolder = DefaultDataFolder.path
     }
 }
 

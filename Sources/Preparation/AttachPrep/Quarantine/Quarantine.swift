@@ -7,19 +7,19 @@ import Synchronization
 
 /// Rejects content that has ended its media process twice: by a crash, or by exceeding its memory or processor time.
 ///
-/// Entries are kept in the state folder, shared with other processes; without a writable one, in memory.
+/// Entries are kept in the data folder, shared with other processes; without a writable one, in memory.
 public final class Quarantine: Sendable {
     private let folder: QuarantineFolder?
     private let logger: Logger
-    /// Entries that could not be written to the state folder.
+    /// Entries that could not be written to the data folder.
     private let inMemory = Mutex<[String: QuarantineEntry]>([:])
     private let counted = Mutex(QuarantineCounts())
 
     /// - Parameters:
-    ///   - stateFolder: The state folder; nil keeps entries in memory.
+    ///   - dataFolder: The data folder; nil keeps entries in memory.
     ///   - logger: Where entries are logged.
-    public init(stateFolder: String?, logger: Logger = Logger(label: "attachprep")) {
-        folder = stateFolder.map { QuarantineFolder(state: $0) }
+    public init(dataFolder: String?, logger: Logger = Logger(label: "attachprep")) {
+        folder = dataFolder.map { QuarantineFolder(folder: $0) }
         self.logger = logger
     }
 
@@ -70,10 +70,10 @@ public final class Quarantine: Sendable {
                 return try folder.update(subject.digest, change)
             } catch {
                 logger.error(
-                    "the state folder cannot be written; quarantine is kept in memory", metadata: ["error": "\(error)"])
+                    "the data folder cannot be written; quarantine is kept in memory", metadata: ["error": "\(error)"])
             }
         } else {
-            logger.error("there is no state folder; quarantine is kept in memory")
+            logger.error("there is no data folder; quarantine is kept in memory")
         }
         return inMemory.withLock { entries in
             let entry = change(entries[subject.digest])
@@ -262,7 +262,7 @@ extension Limits {
     static let quarantineStrikes = 2
     /// Two weeks: by then libraries have been updated, and content that crashed an old version may be tried again.
     static let quarantineStrikeSecondsMax = 14.0 * 24 * 3600
-    /// Entries in a state folder, some 500 bytes each; the oldest are deleted.
+    /// Entries in a data folder, some 500 bytes each; the oldest are deleted.
     static let quarantineEntriesMax = 10_000
     /// Characters of an entry's source and of the reason why its process ended.
     static let quarantineTextCharactersMax = 500

@@ -3,18 +3,18 @@ import FoundationEssentials
 import Glibc
 import RichPush
 
-/// Quarantine entries on disk, one small file each, shared by all processes that use the state folder.
+/// Quarantine entries on disk, one small file each, shared by all processes that use the data folder.
 ///
 /// Files are replaced by rename, so readers need no lock; writers hold one, so no strike is lost.
 struct QuarantineFolder: Sendable {
-    private let state: String
+    private let folder: String
     private let path: String
     private let entriesMax: Int
 
-    /// - Parameter state: The state folder, which is created with the first entry.
-    init(state: String, entriesMax: Int = Limits.quarantineEntriesMax) {
-        self.state = state
-        path = "\(state)/quarantine"
+    /// - Parameter folder: The data folder, which is created with the first entry.
+    init(folder: String, entriesMax: Int = Limits.quarantineEntriesMax) {
+        self.folder = folder
+        path = "\(folder)/quarantine"
         self.entriesMax = entriesMax
     }
 
@@ -37,7 +37,7 @@ struct QuarantineFolder: Sendable {
     ///
     /// - Throws: When the folder cannot be created or written.
     func update(_ digest: String, _ change: (QuarantineEntry?) -> QuarantineEntry) throws -> QuarantineEntry {
-        try PrivateFolder.make(state, holding: ["quarantine"])
+        try PrivateFolder.make(folder, holding: ["quarantine"])
         try PrivateFolder.make(path, holding: Set(names))
         return try locked {
             let entry = change(entry(digest))
@@ -99,14 +99,14 @@ struct QuarantineFolder: Sendable {
 }
 
 /// The folder for data that must outlive a command.
-public enum StateFolder {
+public enum DefaultDataFolder {
     /// `$XDG_STATE_HOME/attachprep`, else `~/.local/state/attachprep`; nil without a home folder.
     ///
     /// Source: XDG Base Directory Specification, which requires relative paths to be ignored.
-    public static var defaultPath: String? { defaultPath(environment: ProcessInfo.processInfo.environment) }
+    public static var path: String? { path(environment: ProcessInfo.processInfo.environment) }
 
     /// The same for a given environment. Pure.
-    package static func defaultPath(environment: [String: String]) -> String? {
+    package static func path(environment: [String: String]) -> String? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return "\(state)/attachprep" }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
         return "\(home)/.local/state/attachprep"

@@ -4,7 +4,7 @@
 
 const views = {
   overview: overviewView, jobs: jobsView, job: () => jobView(whereWeAre().job), try: tryView, webhooks: webhooksView,
-  actions: actionsView,
+  actions: actionsView, campaigns: campaignsView,
 };
 const parts = { main: null, nav: null, live: null, trouble: null, session: { required: false } };
 
@@ -58,9 +58,20 @@ function begin() {
 }
 
 function pageHead() {
-  return make("header", { class: "page-head" }, link({}, { class: "brand" }, "attachprep"), parts.nav, parts.live,
+  return make("header", { class: "page-head" }, link({}, { class: "brand" }, "attachprep"), environmentBadge(), parts.nav, parts.live,
     make("span", { class: "spring" }), themeChoice(keepTheme),
     parts.session.required && make("button", { class: "button", type: "button", onclick: signOut }, "Sign out"));
+}
+
+/** The title of the tab, which begins with the environment: tabs show the first letters only. */
+function showTitle(words) {
+  document.title = [parts.session.environment?.name, `${words} – attachprep`].filter(Boolean).join(": ");
+}
+
+/** The name of the environment, so that nobody takes one for the other. */
+function environmentBadge() {
+  const { name, color } = parts.session.environment ?? {};
+  return name && make("span", { class: `environment ${color}` }, unseen("Environment: "), name);
 }
 
 function drawNav() {
@@ -69,16 +80,15 @@ function drawNav() {
     "aria-current": here === view || (view === "jobs" && here === "job") ? "page" : null,
     "data-focus": `nav ${view}` }, words);
   fill(parts.nav, entry("overview", "Overview"), entry("jobs", "Jobs"), entry("try", "Try it"),
-    entry("webhooks", "Webhooks"), entry("actions", "Actions"));
+    entry("campaigns", "Campaigns"), entry("webhooks", "Webhooks"), entry("actions", "Actions"));
 }
 
 function showPlace() {
   const { view } = whereWeAre();
   if (!parts.main?.isConnected) return;
-  document.title = { overview: "Overview", jobs: "Jobs", try: "Try it", webhooks: "Webhooks", job: "Job",
-    actions: "Actions" }[view]
-    + " – attachprep";
-  overview.box = jobTable.box = jobPage.box = webhookTable.box = actionTable.box = null;
+  showTitle({ overview: "Overview", jobs: "Jobs", try: "Try it", webhooks: "Webhooks", job: "Job",
+    actions: "Actions", campaigns: "Campaigns" }[view]);
+  overview.box = jobTable.box = jobPage.box = webhookTable.box = actionTable.box = campaignTable.box = null;
   jobPage.id = null;
   parts.main.replaceChildren(...[views[view]()].flat());
   drawNav();
@@ -127,6 +137,7 @@ function refreshAll() {
   refreshJob();
   refreshWebhooks();
   refreshActions();
+  refreshCampaigns();
 }
 
 setInterval(() => {

@@ -33,7 +33,7 @@ function drawJob(job, lines) {
   // Unchanged content is not redrawn, so that elements are not replaced while they are used.
   if (jobPage.data === data) return;
   jobPage.data = data;
-  document.title = `${[job.request.id, nameOf(job.request.source)].filter(Boolean).join(" · ")} – attachprep`;
+  showTitle([job.request.id, nameOf(job.request.source)].filter(Boolean).join(" · "));
   fill(jobPage.box, jobHead(job), jobError(job), jobDrawing(job), jobTimes(job),
     job.result && make("section", { class: "card" }, make("h2", {}, "Result"),
       manifestFacts(job.result, { hasError: !jobError(job) })),
@@ -63,6 +63,8 @@ function jobHead(job) {
     make("div", { class: "actions" },
       retryableStates.includes(job.state) && act("Retry", "POST", `${path}/retry`,
         "The job is queued again."),
+      job.state === "queued" && make("button", { class: "button", type: "button", "data-focus": "Snooze",
+        onclick: () => askForSnooze(job) }, "Snooze"),
       job.state === "queued" && act("Run now", "POST", `${path}/run`, "The job starts now."),
       ["queued", "running"].includes(job.state) && act("Cancel", "DELETE", path, "The job is cancelled."),
       job.result && make("button", { class: "button", type: "button", "data-focus": "manifest",
@@ -71,6 +73,19 @@ function jobHead(job) {
         "Edit and resubmit"),
       make("button", { class: "button", type: "button", "data-focus": "curl", onclick: () => copy(curlOf(job)) },
         "Copy as curl")));
+}
+
+/** Asks for how long a queued job waits. */
+function askForSnooze(job) {
+  const time = make("select", {}, [[15, "15 minutes"], [60, "1 hour"], [240, "4 hours"], [1440, "1 day"]]
+    .map(([value, name]) => make("option", { value }, name)));
+  confirmAction({ title: "Snooze the job", word: "Snooze", content: [field("For", time)],
+    sentence: "It starts later, whatever it waits for now. \"Run now\" ends the snooze." }, async () => {
+    const notBefore = new Date(Date.now() + Number(time.value) * 60_000).toISOString();
+    await callAPI("POST", `/v1/jobs/${job.id}/snooze`, { body: { notBefore } });
+    showToast("The job is snoozed.");
+    refreshJob();
+  });
 }
 
 function jobError(job) {
@@ -99,6 +114,7 @@ function jobTimes(job) {
   return make("section", { class: "card" }, make("h2", {}, "Times"), factList([
     ["Created", timeElement(job.createdAt)],
     ["Not before", job.request.notBefore && timeElement(job.request.notBefore)],
+    [new Date(job.dueAt) > new Date() ? "Starts" : "Due since", job.dueAt && timeElement(job.dueAt)],
     [job.attempts > 1 ? "Last attempt" : "Started", job.startedAt && [timeElement(job.startedAt),
       `, ${span(job.createdAt, job.startedAt)} after it was created`]],
     ["Finished", job.finishedAt && [timeElement(job.finishedAt),

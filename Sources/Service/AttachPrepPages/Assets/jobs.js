@@ -3,7 +3,7 @@
 // The table of jobs, with search and filters in the URL; its first page is updated live.
 
 /** `asked` counts requests; responses to earlier ones are ignored. */
-const jobTable = { box: null, parts: null, chosen: null, bulk: null, data: null, asked: 0, rows: new Map() };
+const jobTable = { box: null, parts: null, chosen: null, paused: null, bulk: null, data: null, asked: 0, rows: new Map() };
 
 /** Jobs on a page, and on the overview. */
 const [jobPageCount, latestJobCount] = [50, 10];
@@ -11,9 +11,15 @@ const [jobPageCount, latestJobCount] = [50, 10];
 function jobsView() {
   const view = make("section", { class: "card results selecting", "aria-labelledby": "jobs-title" },
     make("div", { class: "results-head" }, make("h1", { id: "jobs-title", tabindex: -1 }, "Jobs"), jobFilters()),
-    batchBox(), newJobTable());
+    pausedBox(), batchBox(), newJobTable());
   refreshJobs();
   return view;
+}
+
+function pausedBox() {
+  jobTable.paused = make("p", { class: "paused-jobs" });
+  drawPausedJobs();
+  return jobTable.paused;
 }
 
 /** The latest jobs, on the overview. */

@@ -13,7 +13,7 @@ function stateBadge(state) {
 
 /** Placeholder before the first response, which keeps the layout stable. */
 const unknown = {
-  jobs: {}, errors: [], webhooks: {}, due: 0, oldestDueSeconds: null, mediaBytes: null, version: "",
+  jobs: {}, errors: [], webhooks: {}, due: 0, paused: 0, oldestDueSeconds: null, mediaBytes: null, version: "",
   ready: null, reasons: [],
   hour: { minutes: [], medianSeconds: null, p95Seconds: null }, children: null,
   queue: { kind: "…", name: "", healthy: null, reason: null }, publish: { target: "…", healthy: null, reason: null },
@@ -52,8 +52,8 @@ function showAbsence(problem) {
 }
 
 /** Applies counts received by an event. */
-function takeCounts({ jobs, due, oldestDueSeconds }) {
-  overview.counted = { at: performance.now(), numbers: { jobs, due, oldestDueSeconds } };
+function takeCounts({ jobs, due, paused, oldestDueSeconds }) {
+  overview.counted = { at: performance.now(), numbers: { jobs, due, paused, oldestDueSeconds } };
   if (!overview.data) return;
   Object.assign(overview.data, overview.counted.numbers);
   drawOverview();
@@ -64,6 +64,7 @@ const drawOverview = perFrame(() => whenReleased(showOverview));
 function showOverview() {
   const data = overview.data ?? unknown;
   showTrouble();
+  drawPausedJobs();
   if (!overview.box) return;
   fill(overview.box, stateTiles(data), make("div", { class: "gauges" },
     throughputCard(data.hour), latencyCard(data.hour), healthCard(data)), historyBox(),
@@ -159,8 +160,9 @@ function healthCard(data) {
     make("dd", {}, make("i", { class: `dot ${isGood === null ? "" : isGood ? "good" : "bad"}`, "aria-hidden": "true" }),
       isGood === false && unseen("not healthy: "), words));
   const { children, webhooks, queue, publish } = data;
-  const waiting = data.oldestDueSeconds === null
-    ? "no jobs due" : `${grouped.format(data.due)} due, the oldest for ${secondsText(data.oldestDueSeconds)}`;
+  const waiting = (data.oldestDueSeconds === null
+    ? "no jobs due" : `${grouped.format(data.due)} due, the oldest for ${secondsText(data.oldestDueSeconds)}`)
+    + (data.paused ? `; ${grouped.format(data.paused)} paused` : "");
   return make("div", { class: "card gauge" }, make("h2", {}, "Health"), make("dl", { class: "health" },
     row("Service", data.ready, data.ready ? `ready, ${data.version}` : data.reasons.join(" ") || "…"),
     row("Queue", queue.healthy, [make("span", { title: queue.name }, queue.kind), ", ", queue.reason ?? waiting]),

@@ -16,6 +16,7 @@ function pausesCard(data) {
     "aria-labelledby": "pauses-title" },
   make("div", { class: "pauses-head" }, make("h2", { id: "pauses-title" }, "Pauses"),
     make("p", {}, data.pauses.length ? "Waiting jobs of these do not start; running ones end as usual."
+        + (data.paused ? ` ${jobsText(data.paused)} would be due.` : "")
       : "Nothing is paused."),
     mayOperate() && make("button", { class: "button", type: "button", "data-focus": "pause", onclick: askForPause },
       "Pause jobs")),
@@ -36,6 +37,14 @@ function pauseEntry(pause) {
         }
         refreshOverview();
       } }, "Resume", unseen(` ${pausedText(pause)}`)));
+}
+
+/** Says above the list of jobs how many of them a pause holds back. */
+function drawPausedJobs() {
+  const count = overview.data?.paused ?? 0;
+  if (!jobTable.paused) return;
+  fill(jobTable.paused, count > 0 && [make("span", { class: "badge warn" }, "paused"), ` ${jobsText(count)} would be due. `,
+    link({ view: "overview" }, { "data-focus": "pauses" }, "Pauses")]);
 }
 
 /** Asks which jobs to pause, and why. */

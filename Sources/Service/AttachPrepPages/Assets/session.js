@@ -9,6 +9,7 @@ function signIn() {
   const token = make("input", { type: "password", id: "token", name: "token", autocomplete: "current-password",
     required: true });
   const note = make("p", { class: "verdict lost", role: "alert" });
+  showTitle("Sign in");
   const form = make("form", { class: "card sign-in", onsubmit: async (event) => {
     event.preventDefault();
     note.textContent = "";
@@ -22,7 +23,7 @@ function signIn() {
       note.textContent = problem.message;
       token.select();
     }
-  } }, make("h1", {}, "attachprep"), field("Token", token), note,
+  } }, make("h1", {}, "attachprep"), environmentBadge(), field("Token", token), note,
   make("button", { class: "button primary", type: "submit" }, "Sign in"));
   document.body.replaceChildren(make("main", { class: "signed-out" }, form));
   token.focus();

@@ -26,9 +26,12 @@ public final class AccessTokens: Sendable {
         let digest: Digest
         let caller: Caller
 
+        /// - Throws: `request.invalid`; the message contains no token.
         init(_ line: TokenLine) throws {
-            digest = AccessTokens.digest(line.token)
-            caller = try Caller(words: line.words, fallback: AccessTokens.keyID(of: digest))
+            try line.naming { try AccessTokens.check(line.token) }
+            let digest = AccessTokens.digest(line.token)
+            self.digest = digest
+            caller = try line.naming { try Caller(words: line.words, fallback: AccessTokens.keyID(of: digest)) }
         }
     }
 
@@ -40,7 +43,7 @@ public final class AccessTokens: Sendable {
     /// - Parameter file: the path of a token file.
     /// - Throws: `request.invalid` for a token that is too short or too long, or a file that cannot be read.
     public init(_ tokens: [String] = [], file: String? = nil, logger: Logger) throws {
-        try Self.check(tokens)
+        try Self.check(count: tokens.count)
         let literal = try tokens.map { try Known(TokenLine($0)) }
         self.logger = logger
         let file = file.map(TokenFile.init(path:))
@@ -131,10 +134,23 @@ public final class AccessTokens: Sendable {
 struct TokenLine: Sendable {
     let token: String
     let words: String
+    /// Where it is, for messages: `line 3 of /etc/attachprep/tokens`; nil for a token that is not from a file.
+    private let location: String?
 
-    init(_ line: String) {
+    init(_ line: String, at location: String? = nil) {
         token = String(line.prefix { !$0.isWhitespace })
         words = String(line.drop { !$0.isWhitespace })
+        self.location = location
+    }
+
+    /// Adds where the line is to the message of an error.
+    func naming<Value>(_ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as AttachPrepError {
+            guard let location else { throw error }
+            throw AttachPrepError(error.code, "In \(location): \(error.message)", detail: error.detail)
+        }
     }
 }
 
@@ -146,7 +162,9 @@ package struct TokenFile: Sendable {
     package static func tokens(in path: String) -> [String]? { lines(in: path)?.map(\.token) }
 
     private static func lines(in path: String) -> [TokenLine]? {
-        (try? SmallFile.entries(of: path, bytesMax: Limits.tokenFileBytesMax))?.map { TokenLine(String($0)) }
+        (try? SmallFile.entries(of: path, bytesMax: Limits.tokenFileBytesMax))?.map {
+            TokenLine($0.text, at: "line \($0.line) of \(path)")
+        }
     }
 
     /// Identifies the version of the file; nil if it does not exist.
@@ -160,22 +178,26 @@ package struct TokenFile: Sendable {
                 "The file \(path) is missing, unreadable or larger than \(Limits.tokenFileBytesMax) bytes; write one "
                     + "token a line.")
         }
-        try AccessTokens.check(lines.map(\.token))
+        try AccessTokens.check(count: lines.count)
         return (lines, stamp)
     }
 }
 
 extension AccessTokens {
-    /// Validates the format of tokens.
-    ///
-    /// - Throws: `request.invalid`; the message contains no token.
-    fileprivate static func check(_ tokens: [String]) throws {
-        guard tokens.count <= Limits.tokensMax else {
-            throw AttachPrepError(.requestInvalid, "\(tokens.count) tokens exceed the limit of \(Limits.tokensMax).")
+    /// - Throws: `request.invalid`.
+    fileprivate static func check(count: Int) throws {
+        guard count <= Limits.tokensMax else {
+            throw AttachPrepError(.requestInvalid, "\(count) tokens exceed the limit of \(Limits.tokensMax).")
         }
+    }
+
+    /// Validates the format of a token.
+    ///
+    /// - Throws: `request.invalid`; the message does not contain the token.
+    fileprivate static func check(_ token: String) throws {
         let sizes = Limits.tokenBytesMin...Limits.tokenBytesMax
         // Visible ASCII without the space, which ends the token in a header.
-        for token in tokens where !sizes.contains(token.utf8.count) || !token.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) {
+        guard sizes.contains(token.utf8.count), token.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             throw AttachPrepError(
                 .requestInvalid,
                 "A token is not \(sizes.lowerBound) to \(sizes.upperBound) visible ASCII characters; "

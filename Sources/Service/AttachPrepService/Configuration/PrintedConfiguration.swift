@@ -94,7 +94,7 @@ extension Setting {
         case .port: "\(configuration.service.port)"
         case .connectionsPerAddress: "\(configuration.service.connectionsPerAddressMax)"
         case .mediaSlots: "\(configuration.preparer.mediaSlots)"
-        case .state: configuration.stateFolder.isEmpty ? nil : configuration.stateFolder
+        case .data: configuration.dataFolder.isEmpty ? nil : configuration.dataFolder
         case .baseURL, .publishBaseURL, .s3CacheControl, .resolverProbe: nil
         default: valueName == nil ? "false" : defaultText
         }

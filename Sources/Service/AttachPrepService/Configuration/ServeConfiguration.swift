@@ -32,7 +32,7 @@ public struct ServeConfiguration: Sendable {
     public var works: Bool
     public var preparer: PreparerConfiguration
     /// Empty for a temporary folder that is removed at exit.
-    public var stateFolder: String
+    public var dataFolder: String
     public var tokens: [String]
     public var tokenFile: String?
     public var webhookSecrets: [String]
@@ -68,9 +68,9 @@ public struct ServeConfiguration: Sendable {
         self.role = role
         queue = try reader.queueDatabase()
         works = try !reader.isOn(.acceptOnly)
-        stateFolder = try Self.stateFolder(reader, environment, isShared: queue != nil)
+        dataFolder = try Self.dataFolder(reader, environment, isShared: queue != nil)
         service = try Self.service(reader, role)
-        preparer = try Self.preparer(reader, state: stateFolder)
+        preparer = try Self.preparer(reader, state: dataFolder)
         preparer.publish = try reader.publishTarget(environment: environment)
         preparer.baseURL = preparer.publish.isRemote ? try reader.address(.publishBaseURL) : nil
         service.servesFiles = !preparer.publish.isRemote
@@ -123,15 +123,15 @@ public struct ServeConfiguration: Sendable {
         }
     }
 
-    private static func stateFolder(
+    private static func dataFolder(
         _ reader: SettingReader, _ environment: [String: String], isShared: Bool
     ) throws -> String {
-        if let state = reader.text(.state)?.value { return state }
+        if let state = reader.text(.data)?.value { return state }
         // With a shared queue the folder holds only temporary files.
         if isShared { return "" }
-        guard let state = StateFolder.defaultPath(environment: environment) else {
+        guard let state = DefaultDataFolder.path(environment: environment) else {
             throw AttachPrepError(
-                .requestInvalid, "No home folder for the data folder; set --state or \(Setting.state.variable).")
+                .requestInvalid, "No home folder for the data folder; set --data or \(Setting.data.variable).")
         }
         return state
     }
@@ -152,12 +152,13 @@ public struct ServeConfiguration: Sendable {
         let rate = try reader.whole(.requestsPerSecond, 0...1_000_000)
         settings.requestsPerSecondMax = rate.map(Double.init) ?? settings.requestsPerSecondMax
         settings.baseURL = try reader.address(.baseURL)
+        settings.environment = try reader.environment()
         return settings
     }
 
     private static func preparer(_ reader: SettingReader, state: String) throws -> PreparerConfiguration {
         var configuration = PreparerConfiguration(output: "\(state)/work")
-        configuration.stateFolder = state
+        configuration.dataFolder = state
         configuration.download = DownloadPolicy(
             httpsOnly: try reader.isOn(.httpsOnly), allowsPrivateNetwork: try reader.isOn(.allowPrivateNetwork),
             certificateAuthorityFile: try reader.value(.caFile, "give a readable PEM file.") { path in

@@ -23,7 +23,9 @@ public enum Setting: String, CaseIterable, Sendable {
     case queueSchema = "queue-schema"
     case queueKeyFile = "queue-key-file"
     case acceptOnly = "accept-only"
-    case state
+    case environmentName = "environment-name"
+    case environmentColor = "environment-color"
+    case data
     case tokens
     case tokenFile = "token-file"
     case webhookSecrets = "webhook-secrets"
@@ -115,7 +117,9 @@ extension Setting {
         case .queueSchema: "Schema of the tables in the PostgreSQL database."
         case .queueKeyFile: "File of keys that seal secrets in the PostgreSQL database: KEYID:BASE64, the first seals."
         case .acceptOnly: "Accept jobs without processing them; attachprep worker processes them."
-        case .state: "Folder for the queue, results and quarantine."
+        case .environmentName: "Name of the environment in the dashboard's header and title, such as staging."
+        case .environmentColor: "Color of the environment's name in the dashboard."
+        case .data: "Folder for the queue, results and quarantine."
         case .tokens: "Bearer tokens, separated by commas."
         case .tokenFile: "File of bearer tokens, one a line, with name= and roles=; reloaded when it changes."
         case .webhookSecrets: "Webhook signing secrets (whsec_…), separated by commas; all of them sign."
@@ -161,11 +165,12 @@ extension Setting {
         case .retry: "policy"
         case .resolverProbe: "name"
         case .queue: "queue"
-        case .queueSchema: "name"
+        case .queueSchema, .environmentName: "name"
+        case .environmentColor: ServiceEnvironment.Color.allCases.map(\.rawValue).joined(separator: "|")
         case .s3Region: "region"
         case .s3CacheControl: "text"
         case .s3Layout: "content|id"
-        case .state: "dir"
+        case .data: "dir"
         case .tokens, .webhookSecrets: "list"
         case .config, .tokenFile, .webhookSecretFile, .caFile, .queueKeyFile:
             "file"
@@ -194,7 +199,8 @@ extension Setting {
         case .port: "\(ServiceSettings().port)"
         case .queue: "file:"
         case .queueSchema: QueueDatabase.defaultSchema
-        case .state: "$XDG_STATE_HOME/attachprep or ~/.local/state/attachprep"
+        case .data: "$XDG_STATE_HOME/attachprep or ~/.local/state/attachprep"
+        case .environmentColor: ServiceEnvironment.Color.gray.rawValue
         case .fsync: "normal"
         case .drain: "\(Int(Limits.drainSeconds))s"
         case .retention: "\(Int(Limits.retentionSeconds / 86_400))d"

@@ -72,6 +72,28 @@ extension SettingReader {
     }
 }
 
+extension SettingReader {
+    /// Nil without a name.
+    ///
+    /// - Throws: `request.invalid`, with a message that names the setting.
+    func environment() throws -> ServiceEnvironment? {
+        let color = try choice(.environmentColor, ServiceEnvironment.Color.self)
+        let remedy = "give 1 to \(Limits.environmentNameCharactersMax) printable characters."
+        let name = try value(.environmentName, remedy) { text in
+            let isPrintable = text.unicodeScalars.allSatisfy { !$0.properties.generalCategory.isUnprintable }
+            return text.count <= Limits.environmentNameCharactersMax && isPrintable ? text : nil
+        }
+        return name.map { ServiceEnvironment(name: $0, color: color ?? .gray) }
+    }
+}
+
+extension Unicode.GeneralCategory {
+    /// Whether a character of it would break or disguise a name.
+    fileprivate var isUnprintable: Bool {
+        [.control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator].contains(self)
+    }
+}
+
 /// Parses durations and sizes.
 package enum Quantity {
     /// Seconds from `500ms`, `20s`, `10m`, `12h`, `7d`, or a number without unit; nil if malformed.

@@ -20,12 +20,12 @@ extension ServeConfiguration {
         let tokens = try accessTokens(logger)
         _ = try signingSecrets(logger)
         try checkListening(tokens)
-        if !stateFolder.isEmpty { try values.naming(.state) { try DataFolder(path: stateFolder).check() } }
+        if !dataFolder.isEmpty { try values.naming(.data) { try DataFolder(path: dataFolder).check() } }
         let folder = try TemporaryDataFolder()
         defer { folder.remove() }
         var preparing = preparer
         preparing.output = "\(folder.path)/work"
-        preparing.stateFolder = nil
+        preparing.dataFolder = nil
         let calls = try webhookClient(logger)
         await calls.shutdown()
         let made = try AttachmentPreparer(preparing, logger: logger)

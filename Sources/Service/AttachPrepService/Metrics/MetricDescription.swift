@@ -37,7 +37,8 @@ extension MetricDescription {
     /// | `attachprep_build_info` | `version`, `revision` (the commit) |
     public static let service: [String: MetricDescription] = [
         "attachprep_jobs": MetricDescription("Stored jobs, by state."),
-        "attachprep_jobs_due": MetricDescription("Queued jobs that are due."),
+        "attachprep_jobs_due": MetricDescription("Queued jobs that are due, without paused ones."),
+        "attachprep_jobs_paused": MetricDescription("Queued jobs that would be due, and are held back by a pause."),
         "attachprep_jobs_oldest_due_seconds": MetricDescription("Seconds since the oldest due job became due."),
         "attachprep_dependency_up": MetricDescription(
             "Whether what the jobs of this worker need is there, 1 or 0; jobs wait for it without an attempt."),

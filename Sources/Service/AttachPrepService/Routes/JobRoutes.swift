@@ -144,14 +144,10 @@ struct JobRoutes: Sendable {
 
     @Sendable private func showBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try id(context)
-        var counts: [JobState: Int] = [:]
-        for state in JobState.allCases {
-            var filter = JobFilter(states: [state])
-            filter.batch = id.text
-            counts[state] = try await store.count(filter)
-        }
-        let batch = JobBatch(id: id, counts)
-        guard batch.jobs > 0 else {
+        var filter = JobFilter()
+        filter.batch = id.text
+        let batch = JobBatch(id: id, try await store.countsByState(filter))
+        guard batch.progress.jobs > 0 else {
             throw AttachPrepError(.requestNotFound, "No such batch, or the retention period of its jobs has ended.")
         }
         return try JSONResponse.response(batch)

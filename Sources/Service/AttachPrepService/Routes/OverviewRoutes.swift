@@ -82,6 +82,7 @@ struct OverviewResponse: Encodable {
 
     private let jobs: [String: Int]
     private let due: Int
+    private let paused: Int
     @Nullable private var oldestDueSeconds: Double?
     private let version = ProductVersion.text
     private let startedAt: String
@@ -104,7 +105,7 @@ struct OverviewResponse: Encodable {
         workers: [WorkerReport], pauses: [JobPause]
     ) {
         let counts = JobCountsResponse(statistics.counts, at: statistics.date)
-        (jobs, due) = (counts.jobs, counts.due)
+        (jobs, due, paused) = (counts.jobs, counts.due, counts.paused)
         oldestDueSeconds = counts.oldestDueSeconds
         self.startedAt = Timestamp.text(startedAt)
         // The most frequent error first.
@@ -151,15 +152,16 @@ package struct WorkerResponse: Codable, Sendable {
     }
 }
 
-/// Job counts by state, the number of due jobs, and the age of the oldest due job.
+/// Job counts by state, the numbers of due and of paused jobs, and the age of the oldest due job.
 struct JobCountsResponse: Encodable {
     let jobs: [String: Int]
     let due: Int
+    let paused: Int
     @Nullable var oldestDueSeconds: Double?
 
     init(_ counts: JobCounts, at now: Date) {
         jobs = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0.rawValue, counts.byState[$0] ?? 0) })
-        due = counts.due
+        (due, paused) = (counts.due, counts.paused)
         oldestDueSeconds = counts.oldestDue.map { max(0, now.timeIntervalSince($0)).wholeMilliseconds }
     }
 }

@@ -94,12 +94,13 @@ enum ReceiptBody {
             self = .one(Self.reading(of: bytes) { try ForeignJSON.decode(PushReceiptReport.self, from: bytes) })
             return
         }
-        let reports: [Report]
+        let elements: [Element]
         do {
-            reports = try ForeignJSON.decode([Element].self, from: bytes).map(\.report)
+            elements = try ForeignJSON.decode([Element].self, from: bytes)
         } catch {
             throw Self.rejection(error, of: bytes)
         }
+        let reports = Self.reports(elements, bytes)
         guard !reports.isEmpty else { throw AttachPrepError(.requestInvalid, "The list of receipts is empty.") }
         guard reports.count <= Limits.receiptsMax else {
             throw AttachPrepError(
@@ -121,16 +122,33 @@ enum ReceiptBody {
 
     /// An element of a list, which decodes even if it is not a receipt.
     private struct Element: Decodable {
-        let report: Report
+        let report: Result<PushReceiptReport, any Error>
 
         init(from decoder: any Decoder) throws {
-            report = ReceiptBody.reading { try PushReceiptReport(from: decoder) }
+            report = Result { try PushReceiptReport(from: decoder) }
         }
     }
 
-    /// - Parameter bytes: the text that is read, for a better message; nil for an element of a list, since each would
-    ///   parse the whole list again.
-    private static func reading(of bytes: [UInt8]? = nil, _ read: () throws -> PushReceiptReport) -> Report {
+    /// Explains each element that is not a receipt.
+    private static func reports(_ elements: [Element], _ bytes: [UInt8]) -> [Report] {
+        let errors = elements.map { element -> DecodingError? in
+            if case .failure(let error as DecodingError) = element.report { naming(error) } else { nil }
+        }
+        let explained = JSONDiagnosis(of: "The receipt").errors(errors, ofElementsIn: bytes)
+        return zip(elements, explained).map { element, explained in
+            element.report.mapError { explained ?? rejection($0, of: bytes) }
+        }
+    }
+
+    /// An error that names the outcomes, which `PushReceiptReport` for apps does not.
+    private static func naming(_ error: DecodingError) -> DecodingError {
+        guard case .dataCorrupted(let context) = error, context.codingPath.last?.stringValue == "outcome" else {
+            return error
+        }
+        return .expected(oneOf: PushReceiptReport.Outcome.allCases.map(\.rawValue), at: context.codingPath)
+    }
+
+    private static func reading(of bytes: [UInt8], _ read: () throws -> PushReceiptReport) -> Report {
         do {
             return .success(try read())
         } catch {
@@ -138,12 +156,11 @@ enum ReceiptBody {
         }
     }
 
-    private static func rejection(_ error: any Error, of bytes: [UInt8]?) -> AttachPrepError {
-        if let bytes, let error = error as? DecodingError {
-            return JSONDiagnosis(of: "The JSON").error(error, in: bytes)
+    private static func rejection(_ error: any Error, of bytes: [UInt8]) -> AttachPrepError {
+        if let error = error as? DecodingError {
+            return JSONDiagnosis(of: "The JSON").error(naming(error), in: bytes)
         }
-        let problem = ForeignJSON.problem(error) ?? "is not a valid receipt; see /openapi.json"
-        return AttachPrepError(.requestInvalid, "The JSON \(problem).", detail: "\(error)")
+        return AttachPrepError(.requestInvalid, "The JSON is not a valid receipt.", detail: "\(error)")
     }
 }
 
@@ -164,9 +181,10 @@ struct ReceiptsResponse: Encodable {
     }
 }
 
-/// `/v1/campaigns`: dispatches and receipts by campaign.
+/// `/v1/campaigns`: dispatches and receipts by campaign, and the progress of the jobs with its tag.
 struct CampaignRoutes: Sendable {
     let receiptService: ReceiptService
+    let catalog: any JobCatalog
 
     var endpoints: [Endpoint] {
         [
@@ -186,9 +204,7 @@ struct CampaignRoutes: Sendable {
         guard let name = context.parameters.get("name").flatMap(CampaignName.init) else {
             throw AttachPrepError(.requestNotFound, "Not a valid campaign name.")
         }
-        guard let campaign = try await receiptService.campaign(name) else {
-            throw AttachPrepError(.requestNotFound, "No campaign named \(name).")
-        }
+        let campaign = try await Campaign(try await receiptService.campaign(name), named: name, in: catalog)
         return try JSONResponse.response(campaign)
     }
 }

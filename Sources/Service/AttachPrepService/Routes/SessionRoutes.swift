@@ -6,6 +6,7 @@ package import RichPush
 /// `/v1/session`: exchanges a token for a session cookie that scripts cannot read.
 struct SessionRoutes: Sendable {
     let authenticator: Authenticator
+    let environment: ServiceEnvironment?
 
     var endpoints: [Endpoint] {
         let path = "/v1/session"
@@ -49,7 +50,8 @@ struct SessionRoutes: Sendable {
         SessionResponse(
             required: authenticator.tokens.isRequired, authorized: caller != nil,
             caller: authenticator.tokens.isRequired ? caller?.name : nil,
-            roles: Caller.Role.allCases.filter { caller?.roles.contains($0) ?? false }.map(\.rawValue))
+            roles: Caller.Role.allCases.filter { caller?.roles.contains($0) ?? false }.map(\.rawValue),
+            environment: environment)
     }
 }
 
@@ -59,13 +61,15 @@ struct SessionRequest: JSONRequest {
     let token: String
 }
 
-/// Whether the service requires a token, and whether and as whom the request is authorized.
+/// Whether the service requires a token, whether and as whom the request is authorized, and which environment it is.
 struct SessionResponse: Encodable {
     var required: Bool
     var authorized: Bool
     /// The name of the token; null without one.
     @Nullable var caller: String?
     var roles: [String]
+    /// What the dashboard shows beside its name; null without one.
+    @Nullable var environment: ServiceEnvironment?
 }
 
 extension Limits {

@@ -103,7 +103,7 @@ public struct AttachmentServer: Service {
         if let queue = configuration.queue {
             facts["queue"] = "\(queue)"
         } else {
-            facts["state"] = "\(configuration.stateFolder)"
+            facts["data"] = "\(configuration.dataFolder)"
             facts["fsync"] = "\(configuration.durability)"
         }
         if configuration.preparer.publish.isRemote { facts["publish"] = "\(configuration.preparer.publish)" }

@@ -23,16 +23,16 @@ extension ServeConfiguration {
     func openStore(_ feed: JobFeed, _ logger: Logger) async throws -> OpenedStore {
         guard let queue else {
             let store = try await SQLiteStore.open(
-                folder: stateFolder, durability: durability, role: .service, limits: limits, feed: feed,
+                folder: dataFolder, durability: durability, role: .service, limits: limits, feed: feed,
                 logger: logger)
             return OpenedStore(
                 store: store, workers: LocalWorkerDirectory(),
-                receiptKey: try await ReceiptKey.open(folder: stateFolder), database: nil)
+                receiptKey: try await ReceiptKey.open(folder: dataFolder), database: nil)
         }
         guard case .bucket(let settings) = preparer.publish else {
             preconditionFailure("a shared queue publishes to a bucket")
         }
-        let uploads = try BucketUploads(settings, policy: preparer.download, folder: stateFolder, logger: logger)
+        let uploads = try BucketUploads(settings, policy: preparer.download, folder: dataFolder, logger: logger)
         let end = ContinuousClock.now + .seconds(Limits.queueConnectSecondsMax)
         var reason = ""
         while true {

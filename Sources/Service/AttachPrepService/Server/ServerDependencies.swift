@@ -183,13 +183,13 @@ struct ServerDependencies: Sendable {
 extension ServeConfiguration {
     /// The configuration with a temporary data folder if none was given; `TemporaryDataFolder.remove` deletes it.
     fileprivate func withTemporaryFolder() throws -> (ServeConfiguration, TemporaryDataFolder?) {
-        guard stateFolder.isEmpty else { return (self, nil) }
+        guard dataFolder.isEmpty else { return (self, nil) }
         var configuration = self
         let folder = try TemporaryDataFolder()
-        configuration.stateFolder = folder.path
+        configuration.dataFolder = folder.path
         configuration.preparer.output = "\(folder.path)/work"
         // Keeps the quarantine in memory.
-        configuration.preparer.stateFolder = nil
+        configuration.preparer.dataFolder = nil
         return (configuration, folder)
     }
 

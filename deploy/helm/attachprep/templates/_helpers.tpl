@@ -98,7 +98,7 @@ spec:
         - {name: ATTACHPREP_PORT, value: {{ .port | quote }}}
         - {name: ATTACHPREP_LOG_FORMAT, value: json}
         # Nothing is kept: files in progress are in /tmp.
-        - {name: ATTACHPREP_STATE, value: ""}
+        - {name: ATTACHPREP_DATA, value: ""}
         - {name: TMPDIR, value: /tmp}
         - {name: ATTACHPREP_REQUIRE_SANDBOX, value: "true"}
         - {name: ATTACHPREP_TOKEN_FILE, value: /run/secrets/attachprep/tokens}

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Data folders that are damaged, read-only, full, or readable by other users.
-@Suite(.timeLimit(.minutes(3))) struct StateFolderTests {
+@Suite(.timeLimit(.minutes(3))) struct DataFolderTests {
     let bench: ServiceBench
 
     init() throws {
@@ -12,7 +12,7 @@ import Testing
 
     /// Expects that the service does not start, and returns its standard error.
     private func startError(_ state: String, sourceLocation: SourceLocation = #_sourceLocation) async throws -> String {
-        let result = try await bench.command(["serve", "--port", "0", "--state", state], timeoutSeconds: 30).run()
+        let result = try await bench.command(["serve", "--port", "0", "--data", state], timeoutSeconds: 30).run()
         #expect(result.exitCode == 1, "\(result.errorText)", sourceLocation: sourceLocation)
         return result.errorText
     }
@@ -50,7 +50,7 @@ import Testing
     func `A read-only data folder is reported`() async throws {
         let script = """
             mkdir -p state && mount -t tmpfs -o ro none state || exit 90
-            exec "$0" serve --port 0 --state state
+            exec "$0" serve --port 0 --data state
             """
         let arguments = ["-m", "sh", "-c", script, try BuiltBinary.attachprep()]
         let result = try await RunCommand("unshare", arguments, folder: bench.folder.path, timeoutSeconds: 30).run()
@@ -66,7 +66,7 @@ import Testing
              dd if=/dev/zero of=state/filling bs=4096 2>/dev/null; touch filled
              while [ ! -e free ]; do sleep 0.05; done
              rm state/filling; touch freed) &
-            exec "$0" serve --port 0 --state state --allow-private-network --log-format json
+            exec "$0" serve --port 0 --data state --allow-private-network --log-format json
             """
         let arguments = ["-m", "sh", "-c", script, try BuiltBinary.attachprep()]
         let running = try RunCommand("unshare", arguments, folder: bench.folder.path, timeoutSeconds: 120).start()
@@ -116,7 +116,7 @@ import Testing
         let running = try RunCommand(
             "sh", ["-c", script, try BuiltBinary.attachprep()],
             environment: [
-                "TMPDIR": bench.folder.path("tmp"), "ATTACHPREP_MEDIA": nil, "ATTACHPREP_STATE": bench.state,
+                "TMPDIR": bench.folder.path("tmp"), "ATTACHPREP_MEDIA": nil, "ATTACHPREP_DATA": bench.state,
             ],
             folder: bench.folder.path, timeoutSeconds: 60
         ).start()
