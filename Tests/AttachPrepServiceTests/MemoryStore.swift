@@ -45,6 +45,8 @@ final class MemoryStore: JobStore {
         feed.publish([JobFeed.Change(job: job, state: state)])
     }
 
+    func resultSecret(of id: JobID) async throws -> SealedSecret? { nil }
+
     private func check() throws {
         if let error = state.withLock(\.error) { throw error }
     }

@@ -1,13 +1,16 @@
 import Foundation
+import RichPush
 import TestSupport
 import Testing
 
-/// Many notifications in one process, with downloads that are slow, cut, oversized, or ended by iOS at any point.
+/// Many notifications in one process, with downloads that are slow, cut, oversized, sealed, or ended by iOS at any
+/// point.
 struct NotificationSeriesTests {
     private static let count = ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] == nil ? 120 : 1_000
 
     private let server: LoopbackServer
     private let device: SimulatedDevice
+    private let secret = SealedSecret.make()
 
     init() throws {
         device = try SimulatedDevice.shared
@@ -18,6 +21,9 @@ struct NotificationSeriesTests {
         server.serve("/cut.jpg", .start(of: DeviceFile.image, bytes: 10_000).then(.close))
         server.serve("/slow.jpg", .start(of: DeviceFile.image, bytes: 10_000).then(.hang))
         server.serve("/long.jpg", .start(of: DeviceFile.image, bytes: 10_000, declaring: 20_001).then(.hang))
+        let sealed = try DeviceFile.sealed(DeviceFile.image, with: secret)
+        server.serve("/sealed.jpg", .body(sealed, type: "application/octet-stream"))
+        server.serve("/broken.jpg", .body(sealed.dropLast(100) + Data(count: 100), type: "application/octet-stream"))
         server.serve("/page.jpg", .body(DeviceFile.image, type: "text/html"))
         server.serve("/wifi.jpg", Self.wifi(bytes: 2_000_000, declaring: 2_000_000))
         server.serve("/oversized.jpg", Self.wifi(bytes: 11_000_000, declaring: nil))
@@ -35,11 +41,17 @@ struct NotificationSeriesTests {
 
     /// A line of the input; the same for a number in every run.
     private func entry(_ number: Int) -> String {
-        let names = ["good", "cut", "slow", "long", "page", "wifi", "oversized", "missing", "good"]
+        let names = [
+            "good", "cut", "slow", "long", "sealed", "page", "wifi", "broken", "oversized", "missing", "good",
+        ]
         let name = names[number % names.count]
-        let attachment = DevicePayload.attachment(
+        var attachment = DevicePayload.attachment(
             server.url("/\(name).jpg"), bytes: name == "long" ? 20_000 : nil,
             thumbnail: number % 2 == 0 ? server.url("/small.jpg") : nil)
+        if name == "sealed" || name == "broken" {
+            let seal = #"{"secret": "\#(secret.text)", "kind": "image", "bytes": \#(DeviceFile.image.count)}"#
+            attachment = #"{"id": "0", "url": "\#(server.url("/\(name).jpg"))", "sealed": \#(seal)}"#
+        }
         let receipt = #"{"url": "\#(server.url("/receipts"))", "token": "\#(number)"}"#
         let payload = DevicePayload(attachments: [attachment], receipt: receipt).text
         // From at once, before the download began, to after the timeout.

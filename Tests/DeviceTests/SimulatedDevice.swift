@@ -1,4 +1,7 @@
+import AttachPrep
 import Foundation
+import RichPush
+import SealedMedia
 import TestSupport
 
 /// A notification service extension as a Linux program, built by the first call with warnings as errors.
@@ -108,6 +111,21 @@ struct DevicePayload {
 enum DeviceFile {
     static let image = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
     static let thumbnail = Data("a small picture".utf8)
+
+    /// The sealed form of a file, as a server writes it.
+    static func sealed(
+        _ content: Data, with secret: SealedSecret, type: String = "image/jpeg", role: SealedRole = .attachment
+    ) throws -> Data {
+        let folder = try TemporaryFolder()
+        let source = try folder.write(Array(content), to: "plain")
+        let target = try folder.write([], to: "sealed")
+        let input = try FileHandle(forReadingFrom: URL(filePath: source))
+        let output = try FileHandle(forUpdating: URL(filePath: target))
+        _ = try SealedFileWriter(secret, role: role).seal(
+            input.fileDescriptor, to: output.fileDescriptor,
+            record: SealedRecord(bytes: content.count, type: type, name: "attachment.jpg"))
+        return Data(try folder.bytes(of: "sealed"))
+    }
 
     static func sha256(_ data: Data) throws -> String {
         let folder = try TemporaryFolder()

@@ -137,8 +137,26 @@ import Testing
         for process in [front, worker] { try await process.stop() }
     }
 
+    @Test func `The secret of a sealed result is not in the database, while its webhook waits`() async throws {
+        let receiver = try LoopbackServer()
+        receiver.serve("/in", .status(503))
+        let secretFile = try shared.bench.folder.write(
+            "whsec_" + Data("s1gning-key-of-the-webhook-tests".utf8).base64EncodedString(), to: "secret")
+        let service = try await shared.start("serve", ["--webhook-secret-file", secretFile])
+        let source = try ServiceBench.url("grid.jpg")
+        let id = try await service.client.submit(
+            #"{"source": "\#(source)", "seal": true, "callbackURL": "\#(receiver.url("/in"))"}"#)
+        await receiver.until { !$0.requests.isEmpty }
+        let seal = try await service.client.ended(id).result?["sealed"] as? [String: Any]
+        let secret = try #require(seal?["secret"] as? String)
+        let webhook = String(decoding: try #require(receiver.requests.first).body, as: UTF8.self)
+        #expect(webhook.contains(secret))
+        try await search(for: secret)
+        try await service.stop()
+    }
+
     /// Searches the files of the server, `pg_wal` among them, and a dump.
-    private func search() async throws {
+    private func search(for own: String? = nil) async throws {
         try await shared.server.psql("CHECKPOINT")
         let dump = try await RunCommand(
             PostgresServer.program("pg_dump"),
@@ -146,7 +164,9 @@ import Testing
         ).run()
         // What is not secret is found, so the search works.
         #expect(dump.exitCode == 0 && dump.text.contains("127.0.0.1"), "\(dump.errorText)")
-        let secrets = ["t0ken-", "h34der-", "callb4ck-", "s1gning-key", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE"]
+        let secrets =
+            ["t0ken-", "h34der-", "callb4ck-", "s1gning-key", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE"]
+            + (own.map { [$0] } ?? [])
         for secret in secrets { #expect(!dump.text.contains(secret), "\(secret) is in the dump") }
         let found = try await RunCommand(
             "grep", ["-r", "-l", "-a"] + secrets.flatMap { ["-e", $0] } + [shared.server.dataFolder]

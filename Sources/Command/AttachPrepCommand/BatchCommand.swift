@@ -277,10 +277,11 @@ struct BatchRow {
             let code = StyledText(manifest.error?.code.rawValue ?? "internal", .bad)
             return code + ": \(manifest.error?.message ?? "")"
         }
-        let location = (showsAddress ? attachment.url : nil) ?? "\(manifest.id)/\(attachment.file)"
+        let location = (showsAddress ? attachment.url : nil) ?? manifest.localPath(of: attachment)
         let source = StyledText("\(manifest.source.mimeType ?? "") \((manifest.source.bytes ?? 0).grouped)", .dim)
         let warnings = manifest.warnings.map { " [\($0.code.rawValue)]" }.joined()
-        return source + " -> \(location) \(attachment.bytes.grouped)" + StyledText(warnings, .warning)
+        let secret = manifest.sealed?.secret.map { " secret \($0.text)" } ?? ""
+        return source + " -> \(location) \(attachment.bytes.grouped)\(secret)" + StyledText(warnings, .warning)
     }
 }
 

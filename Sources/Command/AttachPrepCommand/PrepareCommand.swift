@@ -68,7 +68,7 @@ struct ManifestText {
         guard let attachment = manifest.attachment else {
             return [source + outcome] + rejected.map(LabeledRow.text)
         }
-        let local = "\(manifest.id)/\(attachment.file)"
+        let local = manifest.localPath(of: attachment)
         let location = output.map { "\($0)/\(local)" } ?? attachment.url ?? local
         return [source + outcome + "  \(location)"] + delivered(attachment).map(LabeledRow.text)
     }
@@ -90,6 +90,7 @@ struct ManifestText {
         if let thumbnail = manifest.thumbnail { rows.append(("thumbnail", Self.text(thumbnail))) }
         if let crop = manifest.crop { rows.append(("crop", Self.text(crop))) }
         rows += (manifest.renditions ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, Self.text($0.value)) }
+        if let secret = manifest.sealed?.secret { rows.append(("secret", secret.text)) }
         rows += manifest.warnings.map { ("warning", "\($0.code.rawValue): \($0.message)") }
         if let fetch = manifest.deviceFetch {
             let times = NetworkProfile.allCases.compactMap { profile in
@@ -135,6 +136,14 @@ struct ManifestText {
         let spent = stages.filter { $0.1 > 0 }.map { "\($0.0) \(TerminalText.duration(milliseconds: $0.1))" }
         return TerminalText.duration(milliseconds: timings.total)
             + (spent.isEmpty ? "" : " (\(spent.joined(separator: ", ")))")
+    }
+}
+
+extension Manifest {
+    /// The path of the attachment in the output folder.
+    func localPath(of attachment: ManifestFile) -> String {
+        let file = PublishedFile(name: attachment.file, sha256: attachment.sha256)
+        return sealed == nil ? "\(id)/\(attachment.file)" : file.contentPath
     }
 }
 

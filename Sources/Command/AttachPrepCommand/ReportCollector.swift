@@ -43,7 +43,7 @@ final class ReportCollector: Sendable {
 
         /// Replaces the manifest of a stored result with the final one, which contains the published URLs.
         func complete(_ manifest: Manifest) {
-            collector.state.withLock { $0.items[number]?.manifest = manifest }
+            collector.state.withLock { $0.items[number]?.manifest = manifest.withoutSecret }
         }
     }
 
@@ -72,8 +72,9 @@ final class ReportCollector: Sendable {
     private func store(
         _ manifest: Manifest, number: Int, folder: String?, text: NotificationText, preparer: AttachmentPreparer
     ) async {
-        var item = ReportItem(manifest: manifest, text: text)
-        if let folder {
+        // A page shows neither the secret nor what it opens.
+        var item = ReportItem(manifest: manifest.withoutSecret, text: text)
+        if let folder, manifest.sealed == nil {
             item.media.thumbnail = await thumbnail(of: manifest, in: folder, preparer)
             item.media.attachment = await attachment(of: manifest, in: folder, preparer)
             item.media.renditions = await renditions(of: manifest, in: folder, preparer)

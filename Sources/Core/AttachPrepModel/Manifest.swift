@@ -26,6 +26,8 @@ public struct Manifest: Codable, Sendable, Hashable {
     /// made is missing here and has a warning.
     public var renditions: [String: ManifestRendition]?
     @Nullable public var options: AttachmentOptions? = nil
+    /// How the files are sealed. Left out when it is nil: the request did not ask for it.
+    public var sealed: ManifestSeal?
     /// Expected fetch time of the attachment in seconds, by `NetworkProfile` name.
     @Nullable public var deviceFetch: [String: Double]? = nil
     public var timings: ManifestTimings
@@ -87,7 +89,7 @@ public struct ManifestSource: Codable, Sendable, Hashable {
 
 /// The attachment: the file to pass to `UNNotificationAttachment`.
 public struct ManifestFile: Codable, Sendable, Hashable {
-    /// The file name in the result folder of the request.
+    /// The file name in the result folder of the request; of a sealed file, in the folder of files by content.
     public var file: String
     /// The URL at which the file is served; null without a base URL.
     @Nullable public var url: String? = nil
@@ -96,6 +98,9 @@ public struct ManifestFile: Codable, Sendable, Hashable {
     public var mimeType: String
     public var bytes: Int
     public var sha256: String
+    /// What a sealed file contains; `mimeType`, `bytes` and `sha256` are those of the sealed file then. Left out when
+    /// it is nil: the file is not sealed.
+    public var sealed: SealedContent?
     /// Width in pixels as displayed; null for audio.
     @Nullable public var width: Int? = nil
     @Nullable public var height: Int? = nil
@@ -121,6 +126,8 @@ public struct ManifestImage: Codable, Sendable, Hashable {
     public var mimeType: String
     public var bytes: Int
     public var sha256: String
+    /// What a sealed file contains, as in `ManifestFile`; left out of others.
+    public var sealed: SealedContent?
     public var width: Int
     public var height: Int
     /// The frame that the image shows: seconds in a movie, frame number of an animation; nil for a still source.
@@ -143,7 +150,7 @@ public struct ManifestImage: Codable, Sendable, Hashable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case file, url, mimeType, bytes, sha256, width, height, time
+        case file, url, mimeType, bytes, sha256, sealed, width, height, time
     }
 
     public init(from decoder: any Decoder) throws {
@@ -153,6 +160,7 @@ public struct ManifestImage: Codable, Sendable, Hashable {
         mimeType = try values.decode(String.self, forKey: .mimeType)
         bytes = try values.decode(Int.self, forKey: .bytes)
         sha256 = try values.decode(String.self, forKey: .sha256)
+        sealed = try values.decodeIfPresent(SealedContent.self, forKey: .sealed)
         width = try values.decode(Int.self, forKey: .width)
         height = try values.decode(Int.self, forKey: .height)
         time = try values.decodeIfPresent(Double.self, forKey: .time)
@@ -166,6 +174,7 @@ public struct ManifestImage: Codable, Sendable, Hashable {
         try values.encode(mimeType, forKey: .mimeType)
         try values.encode(bytes, forKey: .bytes)
         try values.encode(sha256, forKey: .sha256)
+        try values.encodeIfPresent(sealed, forKey: .sealed)
         try values.encode(width, forKey: .width)
         try values.encode(height, forKey: .height)
         if isTimed { try values.encode(time, forKey: .time) }

@@ -22,7 +22,10 @@ struct FittedPayload {
     mutating func fitted() throws(PayloadError) -> PayloadDocument {
         var (isCompact, content) = (false, content)
         var document = try complete(content, isCompact: isCompact)
+        let hasSecret = content.attachments.contains { $0.sealed != nil }
         for reduction in PayloadReduction.allCases where reduction != .whitespace || share.hasWhitespace {
+            // Nothing else in the payload opens sealed files.
+            if reduction == .neutralObject, hasSecret { continue }
             if try share.bytes(of: document) <= share.bytesMax { return document }
             isCompact = isCompact || reduction == .whitespace
             content = reduction.applied(to: content)

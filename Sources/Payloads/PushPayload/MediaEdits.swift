@@ -100,6 +100,8 @@ struct MediaEdits {
         let isSplit = still.map { $0.url != url && item.location.additions[.ios] != nil } ?? false
         let type = still?.type ?? attachedType
         replace(item.path, with: .string(still?.url ?? url))
+        // The fallback is not sealed.
+        if manifest.sealed != nil, let path = item.fields[.fallbackURL] { removedPaths.insert(path) }
         if isSplit, let path = item.location.additions[.ios]?.path(choosing: []) {
             changes += value.addition(of: .string(url), at: path)
         }

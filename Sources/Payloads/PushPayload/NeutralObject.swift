@@ -49,9 +49,18 @@ extension PushAttachment {
         guard let attachment = manifest.attachment, let url = attachment.url else { return nil }
         self.init(id: "")
         self.url = url
-        (bytes, sha256) = (attachment.bytes, attachment.sha256)
         options = PushAttachmentOptions(attachment, manifest.options)
         thumbnail = manifest.thumbnail.flatMap { PushThumbnail($0, beside: attachment) }
+        bytes = attachment.bytes
+        guard let seal = manifest.sealed else {
+            sha256 = attachment.sha256
+            return
+        }
+        guard let secret = seal.secret, let content = attachment.sealed else { return nil }
+        // The type is in the file, and the cipher proves more than a digest.
+        options?.typeHint = nil
+        if options == PushAttachmentOptions() { options = nil }
+        sealed = PushSeal(secret: secret, kind: attachment.kind, bytes: content.bytes)
     }
 }
 
@@ -60,7 +69,9 @@ extension PushThumbnail {
     fileprivate init?(_ image: ManifestImage, beside attachment: ManifestFile) {
         guard let url = image.url, url != attachment.url, image.sha256 != attachment.sha256 else { return nil }
         self.init(url: url)
-        (bytes, sha256) = (image.bytes, image.sha256)
+        bytes = image.bytes
+        sealed = image.sealed.map { PushSealedContent(kind: .image, bytes: $0.bytes) }
+        if sealed == nil { sha256 = image.sha256 }
     }
 }
 
@@ -113,14 +124,23 @@ extension PushAttachment {
                 of: [
                     ("url", .string($0.url)), ("bytes", $0.bytes.map(PayloadValue.number)),
                     ("sha256", $0.sha256.map(PayloadValue.string)),
+                    ("sealed", $0.sealed.map { .object(of: Self.members($0.kind, bytes: $0.bytes)) }),
                 ])
+        }
+        let sealed = sealed.map { seal in
+            PayloadValue.object(
+                of: [("secret", .string(seal.secret.text))] + Self.members(seal.kind, bytes: seal.bytes))
         }
         return .object(
             of: [
                 ("id", .string(id)), ("url", url.map(PayloadValue.string)), ("file", file.map(PayloadValue.string)),
                 ("bytes", bytes.map(PayloadValue.number)), ("sha256", sha256.map(PayloadValue.string)),
-                ("options", options.map(\.payloadValue)), ("thumbnail", thumbnail),
+                ("sealed", sealed), ("options", options.map(\.payloadValue)), ("thumbnail", thumbnail),
             ])
+    }
+
+    private static func members(_ kind: MediaKind, bytes: Int) -> [(String, PayloadValue?)] {
+        [("kind", .string(kind.rawValue)), ("bytes", .number(bytes))]
     }
 }
 

@@ -93,7 +93,7 @@ public struct WrittenPayload: Sendable, Hashable {
 
 extension PayloadMedia {
     /// Whether the input contains an APNs payload, and not only a request from which a service builds one.
-    fileprivate func hasPayload(in value: PayloadValue) -> Bool {
+    package func hasPayload(in value: PayloadValue) -> Bool {
         guard isTextOnly || !items.isEmpty, value.value(at: root)?.members != nil else { return false }
         return items.first?.location.isRequest != true || value["aps"] != nil
     }

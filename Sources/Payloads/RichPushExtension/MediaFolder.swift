@@ -2,6 +2,7 @@ import CryptoKit
 package import Foundation
 import RichPush
 import RichPushReceipts
+import SealedMedia
 import UserNotifications
 
 /// The folder for the files of one notification.
@@ -58,6 +59,10 @@ final class MediaFolder: Sendable {
         defer { try? FileManager.default.removeItem(at: file) }
         do {
             let bytes = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+            if let seal = candidate.sealed {
+                let error = candidate.error(of: response, received: bytes, type: nil) { "" }
+                return error.map(Result.failure) ?? open(file, seal, for: candidate)
+            }
             let type = try candidate.type(in: response) ?? DeviceFileType(beginning: AttachmentFile.beginning(of: file))
             let error = try candidate.error(of: response, received: bytes, type: type) {
                 try AttachmentFile.sha256(of: file)
@@ -67,6 +72,43 @@ final class MediaFolder: Sendable {
         } catch {
             return .failure(.connection)
         }
+    }
+
+    /// Opens a sealed file into the folder; deletes what was written when a check fails or the folder was closed.
+    private func open(
+        _ file: URL, _ seal: PushSeal, for candidate: FetchCandidate
+    ) -> Result<AttachmentFile, FetchError> {
+        let opened = url.appendingPathComponent("opened-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: opened) }
+        do {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            let target = try Self.create(opened)
+            defer { try? target.close() }
+            let reader = SealedFileReader(seal.secret, role: candidate.role == .thumbnail ? .thumbnail : .attachment)
+            let record = try reader.open(file, to: target, bytes: seal.bytes) {
+                if state.value.isClosed { throw FetchError.cancelled }
+            }
+            guard let type = DeviceFileType(mimeType: record.type) else { return .failure(.sealed) }
+            if let error = candidate.error(ofOpened: record.bytes, type: type) { return .failure(error) }
+            return .success(try take(opened, for: candidate, as: type))
+        } catch {
+            return .failure(error as? FetchError ?? .sealed)
+        }
+    }
+
+    /// Creates an empty file that can be read only after the phone was unlocked once since its start.
+    private static func create(_ file: URL) throws -> FileHandle {
+        #if canImport(Darwin)
+            let attributes: [FileAttributeKey: Any] = [
+                .protectionKey: FileProtectionType.completeUntilFirstUserAuthentication
+            ]
+        #else
+            let attributes: [FileAttributeKey: Any] = [:]
+        #endif
+        guard FileManager.default.createFile(atPath: file.path, contents: nil, attributes: attributes) else {
+            throw FetchError.missing
+        }
+        return try FileHandle(forWritingTo: file)
     }
 
     /// Excludes delivered files from `clean()`.

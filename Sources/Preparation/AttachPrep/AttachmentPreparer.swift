@@ -123,7 +123,8 @@ public final class AttachmentPreparer: Sendable {
     ///
     /// The publish target is queried, so a result that was removed there is not returned.
     public func finished(_ request: AttachmentRequest) async -> Manifest? {
-        guard case .success(let preparation) = begin(PreparationTask(request)),
+        // A secret is never used for a second result.
+        guard !request.seal, case .success(let preparation) = begin(PreparationTask(request)),
             let manifest = await dependencies.target.publishedManifest(preparation.identity.id),
             manifest.requestDigest == preparation.identity.digest
         else { return nil }

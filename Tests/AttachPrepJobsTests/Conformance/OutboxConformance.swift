@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import Foundation
 import RichPush
 import TestSupport
@@ -128,6 +129,39 @@ enum OutboxConformance {
                 #expect(found.map(\.job) == [named] && found.map(\.callerID) == ["push-4711"], "\(search)")
             }
             #expect(try await driver.jobs.webhooks(WebhookFilter(search: "%"), after: nil, limit: 9).webhooks.isEmpty)
+        },
+        Behavior("The secret of a sealed result is in its webhook and result alone, until the webhook arrived") {
+            driver in
+            let secret = SealedSecret.make()
+            var manifest = Manifest.sample()
+            manifest.sealed = ManifestSeal(version: 1, secret: secret)
+            var submission = JobSubmission.sample()
+            submission.request.jobOptions.callbackURL = "https://hooks.example/a"
+            let id = try await driver.enqueue(submission)[0]
+            let claimed = try await driver.claimOne()
+            let ending = JobCompletion.succeeded(manifest, .make())
+            let notice = try #require(WebhookNotice(for: claimed, ending, at: nil))
+            _ = try await driver.jobs.finish(claimed.lease, ending, notice: notice)
+            #expect(try await driver.job(id).result?.sealed?.secret == nil)
+            #expect(try await driver.job(id).result?.sealed?.version == 1)
+            #expect(try await driver.jobs.resultSecret(of: id) == secret)
+            #expect(try await driver.jobs.withSecret(driver.job(id)).result?.sealed?.secret == secret)
+            let webhook = try #require(try await claim(driver).first)
+            #expect(webhook.notice.url == "https://hooks.example/a" && webhook.notice.body.contains(secret.text))
+            let listed = try await driver.jobs.webhooks(WebhookFilter(), after: nil, limit: 9).webhooks
+            #expect(listed.count == 1 && !listed[0].notice.body.contains(secret.text))
+            #expect(listed[0].notice.body.contains(#""sealed":{"version":1}"#))
+            try await driver.jobs.record(webhook.id, .delivered(status: 204))
+            #expect(try await driver.jobs.resultSecret(of: id) == nil)
+            #expect(try await driver.jobs.replayWebhooks(WebhookFilter(states: [.delivered])) == 0)
+        },
+        Behavior("The secret of a sealed result without a webhook is kept while its job is") { driver in
+            var manifest = Manifest.sample()
+            manifest.sealed = ManifestSeal(version: 1, secret: .make())
+            let id = try await driver.ended(.succeeded(manifest, .make()))
+            #expect(try await driver.jobs.resultSecret(of: id) == manifest.sealed?.secret)
+            #expect(try await driver.jobs.purge(JobFilter(states: [.succeeded])) == 1)
+            #expect(try await driver.jobs.resultSecret(of: id) == nil)
         },
         Behavior("A batch sends one webhook, when the last of its jobs has ended") { driver in
             let batch = JobID.make()

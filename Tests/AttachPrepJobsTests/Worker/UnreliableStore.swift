@@ -38,6 +38,8 @@ final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ActionLog, Result
         return store
     }
 
+    func resultSecret(of id: JobID) async throws -> SealedSecret? { try await available().resultSecret(of: id) }
+
     func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus] {
         if state.withLock({ $0.losesLeases }) {
             return Dictionary(uniqueKeysWithValues: leases.map { ($0.job, .lost) })

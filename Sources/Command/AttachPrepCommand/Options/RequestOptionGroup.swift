@@ -54,6 +54,9 @@ struct RequestOptionGroup: ParsableArguments {
             "Source of the sender's picture; without it, --for avatar makes it of the source.", valueName: "source"))
     var avatar: String?
 
+    @Flag(help: "Encrypt the files for phones that receive the payload with their secret; for iOS alone.")
+    var seal = false
+
     @Option(help: "Format for animated images: still, gif or mp4.")
     var animation = AnimationTarget.gif
 
@@ -105,6 +108,7 @@ struct RequestOptionGroup: ParsableArguments {
         request.attachmentTypes = attachmentTypes?.types
         request.targets = try targets?.targets() ?? RequestTargets()
         request.avatar = avatar
+        request.seal = seal
         request.budgetSeconds = budget.seconds
         request.bytesMax = maxBytes
         request.headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }

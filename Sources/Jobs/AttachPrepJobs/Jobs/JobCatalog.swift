@@ -45,11 +45,25 @@ public protocol JobCatalog: Sendable {
     /// - Returns: The number of jobs that were in a different one.
     func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int
 
+    /// The secret of a sealed result, while it is stored: until the job's webhook was delivered, or until the job is
+    /// removed. Nil for other jobs.
+    func resultSecret(of id: JobID) async throws -> SealedSecret?
+
     /// Returns the log lines of a job in order; when there are more than the limit, those of the latest attempts.
     func log(of id: JobID) async throws -> [JobLogLine]
 
     /// Stores log lines; lines of jobs that no longer exist are dropped.
     func append(_ lines: [JobLogLine]) async throws
+}
+
+extension JobCatalog {
+    /// The job with the secret of its sealed result, for its caller alone.
+    package func withSecret(_ job: Job) async throws -> Job {
+        guard job.result?.sealed != nil else { return job }
+        var job = job
+        job.result?.sealed?.secret = try await resultSecret(of: job.id)
+        return job
+    }
 }
 
 /// Selects jobs; a nil member does not restrict the selection.

@@ -16,6 +16,7 @@ extension Job {
     /// A payload that the files do not fit into is left out: the manifest is still of use.
     func push(with manifest: Manifest?) -> JobPush? {
         guard let template = request.jobOptions.payload, let manifest, manifest.attachment?.url != nil,
+            manifest.sealed == nil || manifest.sealed?.secret != nil,
             let payload = try? template.payload(with: manifest)
         else { return nil }
         return JobPush(headers: ["apns-collapse-id": collapseID], payload: payload)

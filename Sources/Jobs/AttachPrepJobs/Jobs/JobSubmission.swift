@@ -109,7 +109,9 @@ extension WorkKey {
         // Uploads of the same bytes are the same source.
         if let file { work.source = "\(Upload.scheme)\(file)" }
         let identity = try RequestIdentity(work, localState: file)
-        self.init("\(identity.digest)-\(Int(clamping: request.budgetSeconds * 1000))")
+        // Sealed results are not shared: a key of its own for each job.
+        let own = request.seal ? "-\(MediaID.make())" : ""
+        self.init("\(identity.digest)-\(Int(clamping: request.budgetSeconds * 1000))\(own)")
     }
 }
 

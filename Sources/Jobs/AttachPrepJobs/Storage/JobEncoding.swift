@@ -98,7 +98,10 @@ extension ClaimedJob {
 package struct EncodedCompletion: Sendable {
     package let state: JobState
     package let media: MediaID?
+    /// Without the secret of sealed files.
     package let result: String?
+    /// The secret of sealed files, which the database stores as other secrets; nil for other results.
+    package let secret: String?
     package let error: String?
     package let errorCode: String?
 
@@ -114,7 +117,8 @@ package struct EncodedCompletion: Sendable {
     private init(_ state: JobState, _ manifest: Manifest?, _ media: MediaID? = nil) throws {
         self.state = state
         self.media = media
-        result = try manifest.map { try StoredJSON.text($0) }
+        result = try manifest.map { try StoredJSON.text($0.withoutSecret) }
+        secret = manifest?.sealed?.secret?.text
         // A job that succeeded has no error, even if an earlier attempt failed.
         let failure = state == .succeeded ? nil : manifest?.error
         error = try failure.map { try StoredJSON.text($0) }

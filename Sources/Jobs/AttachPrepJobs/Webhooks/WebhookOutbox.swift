@@ -156,8 +156,10 @@ public struct WebhookNotice: Sendable, Hashable {
     /// Destination URL, including its secrets.
     public var url: String
     public var event: Event
-    /// JSON.
+    /// JSON; without the secret of sealed files where a webhook is shown.
     public var body: String
+    /// The body as it is shown, of a webhook with the secret of sealed files; nil for others.
+    package var shownBody: String?
     /// The span that it follows from: the attempt that ended the job; nil without traces.
     public var trace: TraceHeaders?
 
@@ -185,12 +187,16 @@ extension WebhookNotice {
         for job: ClaimedJob, _ ending: JobCompletion, at baseURL: String?, date: Date = .now,
         trace: TraceHeaders? = nil
     ) {
-        guard let url = job.request.jobOptions.callbackURL,
-            let body = try? Self.body(
-                Self.event(of: ending), Self.manifest(of: job, ending, at: baseURL), date,
-                Subject(job.job, ending.state), job.job)
-        else { return nil }
-        self.init(url: url, event: Self.event(of: ending), body: body)
+        let manifest = Self.manifest(of: job, ending, at: baseURL)
+        let body = { manifest in
+            try Self.body(Self.event(of: ending), manifest, date, Subject(job.job, ending.state), job.job)
+        }
+        guard let url = job.request.jobOptions.callbackURL, let text = try? body(manifest) else { return nil }
+        self.init(url: url, event: Self.event(of: ending), body: text)
+        if manifest.sealed?.secret != nil {
+            guard let shown = try? body(manifest.withoutSecret) else { return nil }
+            shownBody = shown
+        }
         self.trace = trace ?? job.job.origin.trace
     }
 

@@ -82,6 +82,10 @@ struct JobAttempt: Sendable {
     // MARK: Stored results
 
     private func find() async throws -> AttemptResult {
+        // Each attempt has a secret of its own: what an earlier one stored is not used again.
+        if job.request.seal {
+            return try await prepare(Upload.named(by: job.request.source), revalidating: nil, about: nil)
+        }
         let stored = await stillPublished(try await dependencies.store.result(for: job.key))
         let upload = Upload.named(by: job.request.source)
         switch ReuseDecision(

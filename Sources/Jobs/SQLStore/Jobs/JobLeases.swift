@@ -36,7 +36,8 @@ extension SQLJobStore {
         let webhook = try notice.map { try NewWebhook($0, job: lease.job, secrets) }
         let end = JobEnd(
             state: outcome.state, errorCode: outcome.errorCode, error: outcome.error, media: outcome.media?.text,
-            kind: kind, result: outcome.result)
+            kind: kind, result: outcome.result,
+            secret: try outcome.secret.map { try secrets.stored($0, for: lease.job.text) })
         return try await commits.write { transaction in
             end.statements(lease.job.text, from: .running, token: lease.token, transaction)
         } then: { transaction, results in
@@ -88,6 +89,8 @@ struct JobEnd: Sendable {
     var media: String?
     var kind: String?
     var result: String?
+    /// The stored form of the secret of a sealed result, which takes the place of those of the request.
+    var secret: String?
 
     /// Cancelled; an error of the last attempt stays.
     static let cancelled = JobEnd(state: .cancelled)
@@ -105,10 +108,11 @@ struct JobEnd: Sendable {
     func statements(
         _ id: String, from before: JobState, token: Int64?, _ transaction: StoreTransaction
     ) -> [SQLStatement] {
-        // Secrets of jobs that ended well or were cancelled are never needed again.
-        let secret =
+        // Secrets of the requests of jobs that ended well or were cancelled are never needed again.
+        let kept =
             state == .succeeded || state == .cancelled
             ? "CASE WHEN secret IS NULL THEN NULL ELSE '\(JobSecrets.wiped)' END" : "secret"
+        let secretColumn = secret == nil ? kept : "CAST($10 AS text)"
         let (errors, code) =
             state == .cancelled
             ? ("coalesce(error, CAST($5 AS text))", "coalesce(error_code, CAST($6 AS text))")
@@ -121,14 +125,14 @@ struct JobEnd: Sendable {
                 INSERT INTO finished_job (\(StoreSchema.sharedColumns), finished_at, media, kind, result)
                 SELECT id, '\(state.rawValue)', lane, caller_id, source, \(code), owner, host, key, upload, attempts,
                     losses, created_at, started_at, not_before, not_after, token, worker, calls_back, request,
-                    \(secret), \(errors), origin, batch, idempotency_key, $4, CAST($7 AS text), CAST($8 AS text),
+                    \(secretColumn), \(errors), origin, batch, idempotency_key, $4, CAST($7 AS text), CAST($8 AS text),
                     CAST($9 AS text)
                 FROM job WHERE \(condition) \(transaction.dialect.forUpdate)
                 """,
                 found + [
                     .integer(transaction.moment.wall), SQLValue(error), SQLValue(errorCode), SQLValue(media),
                     SQLValue(kind), SQLValue(result),
-                ]),
+                ] + (secret.map { [.text($0)] } ?? [])),
             SQLStatement("DELETE FROM job WHERE \(condition)", found),
         ]
     }

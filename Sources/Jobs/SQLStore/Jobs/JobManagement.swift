@@ -2,12 +2,23 @@ import AttachPrep
 public import AttachPrepJobs
 import AttachPrepModel
 public import FoundationEssentials
-import RichPush
+public import RichPush
 import SafeArithmetic
 
 extension SQLJobStore {
     public func job(_ id: JobID) async throws -> Job? {
         try await read { try JobRecord.find(id, $0) }?.job()
+    }
+
+    public func resultSecret(of id: JobID) async throws -> SealedSecret? {
+        let stored = try await read { connection -> String? in
+            try connection.row(
+                "SELECT secret FROM finished_job WHERE id = $1 AND state = 'succeeded' AND secret IS NOT NULL",
+                [.text(id.text)]
+            ).map { $0[0] }
+        }
+        guard let stored, stored != JobSecrets.wiped else { return nil }
+        return SealedSecret(text: try secrets.opened(stored, for: id.text))
     }
 
     public func cancel(_ id: JobID) async throws -> Job {

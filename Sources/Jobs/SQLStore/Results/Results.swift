@@ -110,7 +110,7 @@ struct NewResult: Sendable {
     init(_ result: StoredResult, _ files: [ResultFile], _ key: WorkKey) throws {
         media = result.media.text
         self.key = key.text
-        manifest = try StoredJSON.text(result.manifest)
+        manifest = try StoredJSON.text(result.manifest.withoutSecret)
         freshness = try result.freshness.map { try StoredJSON.text($0) }
         freshUntil = result.freshness?.freshUntil?.milliseconds
         fetchedAt = result.fetchedAt.milliseconds

@@ -38,6 +38,13 @@ extension SQLJobStore: WebhookOutbox {
                     .text(state.rawValue), SQLValue(next), SQLValue(ended), SQLValue(status), SQLValue(error),
                     .text(id.text),
                 ])
+            guard state == .delivered else { return }
+            // The receiver has the secret of sealed files.
+            transaction.later(
+                """
+                UPDATE finished_job SET secret = '\(JobSecrets.wiped)'
+                WHERE id = (SELECT job FROM webhook WHERE id = $1) AND state = 'succeeded' AND secret <> ''
+                """, [.text(id.text)])
         }
     }
 
@@ -48,7 +55,8 @@ extension SQLJobStore: WebhookOutbox {
                 "SELECT id, url, secret FROM webhook WHERE state = 'pending' AND host = $1", [.text(host)])
             let ids = rows.filter { row in
                 let secret: String? = row[2]
-                let full = secret.flatMap { try? secrets.opened($0, for: row[0]) } ?? row[1]
+                let opened = secret.flatMap { try? secrets.opened($0, for: row[0]) }
+                let full = opened.flatMap { try? SecretWebhookParts(stored: $0) }?.url ?? row[1]
                 return full.utf8.elementsEqual(url.utf8)
             }.map { $0[0] as String }
             return try transaction.run(

@@ -6,9 +6,9 @@ import RichPush
 
 /// A row of `webhook`.
 ///
-/// `url` is redacted. The URL with its secrets is in `secret`, which is NULL when there are none, and empty once they
-/// were deleted after the delivery. Such a webhook can be replayed while its job still has its secrets, as failed and
-/// dead jobs do until they are purged.
+/// `url` is redacted, and `body` without the secret of sealed files. What they are with their secrets is in `secret`,
+/// which is NULL when there are none, and empty once they were deleted after the delivery. Such a webhook can be
+/// replayed while its job still has its secrets, as failed and dead jobs do until they are purged.
 enum WebhookRow {
     static let columns = """
         id, job, url, event, body, state, attempts, created_at, next_at, ended_at, last_status, last_error, trace, \
@@ -26,12 +26,14 @@ enum WebhookRow {
         guard let id = WebhookID(row[0]), let job = JobID(row[1]), let event = WebhookNotice.Event(rawValue: row[3]),
             let state = WebhookState(rawValue: row[5])
         else { throw StorageErrors.unreadable("a webhook") }
-        var url: String = row[2]
+        var content = SecretWebhookParts(url: row[2], body: row[4])
         if let secrets, let secret: String = row[13], secret != JobSecrets.wiped {
-            url = try secrets.opened(secret, for: id.text)
+            let opened = try SecretWebhookParts(stored: secrets.opened(secret, for: id.text))
+            content = SecretWebhookParts(url: opened.url, body: opened.body ?? row[4])
         }
+        let notice = WebhookNotice(url: content.url, event: event, body: content.body ?? "")
         var webhook = Webhook(
-            id: id, job: job, notice: WebhookNotice(url: url, event: event, body: row[4]), state: state,
+            id: id, job: job, notice: notice, state: state,
             attempts: row[6], createdAt: Date(milliseconds: row[7]))
         webhook.nextAt = (row[8] as Int64?).map { Date(milliseconds: $0) }
         webhook.endedAt = (row[9] as Int64?).map { Date(milliseconds: $0) }
@@ -42,6 +44,23 @@ enum WebhookRow {
         webhook.notice.trace = (row[12] as String?).flatMap { try? StoredJSON.value($0, "a webhook's trace") }
         return webhook
     }
+}
+
+/// The parts of a webhook that contain secrets: its URL, and its body if that has the secret of sealed files.
+struct SecretWebhookParts: Codable, Sendable {
+    var url: String
+    var body: String?
+
+    init(url: String, body: String? = nil) {
+        (self.url, self.body) = (url, body)
+    }
+
+    /// - Parameter text: A URL, or the JSON of both.
+    init(stored text: String) throws {
+        self = text.utf8.first == UInt8(ascii: "{") ? try StoredJSON.value(text, "a webhook") : Self(url: text)
+    }
+
+    func text() throws -> String { body == nil ? url : try StoredJSON.text(self) }
 }
 
 /// A notice as a row of the outbox.
@@ -62,7 +81,9 @@ struct NewWebhook: Sendable {
         let now = transaction.moment.wall
         let id = WebhookID.make(at: Date(milliseconds: now))
         let shown = RedactedURL.redact(notice.url)
-        let secret = shown == notice.url ? nil : try? secrets.stored(notice.url, for: id.text)
+        let hidden = SecretWebhookParts(url: notice.url, body: notice.shownBody == nil ? nil : notice.body)
+        let hasSecret = shown != notice.url || hidden.body != nil
+        let secret = hasSecret ? (try? hidden.text()).flatMap { try? secrets.stored($0, for: id.text) } : nil
         transaction.later(
             """
             INSERT INTO webhook (id, job, state, host, url, secret, event, body, created_at, next_at, trace)
@@ -70,7 +91,7 @@ struct NewWebhook: Sendable {
             """,
             [
                 .text(id.text), .text(job.text), .text(notice.host), .text(shown), SQLValue(secret),
-                .text(notice.event.rawValue), .text(notice.body), .integer(now), SQLValue(trace),
+                .text(notice.event.rawValue), .text(notice.shownBody ?? notice.body), .integer(now), SQLValue(trace),
             ])
     }
 }

@@ -55,7 +55,7 @@ extension DeviceFileType {
     }
 
     /// Looks up a Content-Type, ignoring its parameters; nil when the type is not attachable.
-    init?(mimeType: String) {
+    public init?(mimeType: String) {
         let essence = mimeType.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
         guard let type = AttachmentType(mimeType: essence).map(Self.init) ?? Self(MediaTypeNames.mimeTypes[essence])
         else { return nil }

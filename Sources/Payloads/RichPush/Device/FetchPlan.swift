@@ -86,6 +86,8 @@ public struct FetchCandidate: Sendable, Hashable {
     /// Expected SHA-256 in lowercase hexadecimal.
     public let sha256: String?
     public let options: PushAttachmentOptions
+    /// How the file is opened after it was fetched; nil for a file that is not sealed.
+    public let sealed: PushSeal?
     /// The largest file to fetch over the current network, in bytes; nil for no such limit. A file of unknown length
     /// counts as larger.
     public var networkBytesMax: Int?
@@ -99,7 +101,8 @@ public struct FetchCandidate: Sendable, Hashable {
         bytes = attachment.bytes
         sha256 = attachment.sha256
         options = attachment.options ?? PushAttachmentOptions()
-        guard bytes ?? 0 <= bytesMax else { return nil }
+        sealed = attachment.sealed
+        guard isWithinLimits else { return nil }
     }
 
     /// Nil when the attachment has no thumbnail, or the thumbnail has no valid URL or exceeds Apple's limit.
@@ -114,19 +117,30 @@ public struct FetchCandidate: Sendable, Hashable {
         sha256 = thumbnail.sha256
         // The attachment's options (crop, time, type) do not apply to its thumbnail.
         options = PushAttachmentOptions()
-        guard bytes ?? 0 <= bytesMax else { return nil }
+        sealed = attachment.sealed.flatMap { seal in
+            thumbnail.sealed.map { PushSeal(secret: seal.secret, kind: $0.kind, bytes: $0.bytes) }
+        }
+        guard isWithinLimits else { return nil }
+    }
+
+    private var isWithinLimits: Bool {
+        guard bytes ?? 0 <= bytesMax else { return false }
+        return sealed.map { $0.bytes <= Limits.attachmentBytesMax($0.kind) } ?? true
     }
 
     /// The type of the payload's type hint; nil when it is missing or not attachable.
     public var declaredType: DeviceFileType? { options.typeHint.flatMap(DeviceFileType.init(uti:)) }
 
-    /// The kind of the declared type, or else of the type by the URL's extension; nil when both are unknown.
-    public var kind: MediaKind? { (declaredType ?? addressType)?.kind }
+    /// The kind that a sealed file contains, or that of the declared type, or else of the type by the URL's extension;
+    /// nil when all are unknown.
+    public var kind: MediaKind? { sealed?.kind ?? (declaredType ?? addressType)?.kind }
 
-    /// Apple's size limit, in bytes, for the declared kind; the default is image for a thumbnail, else movie.
+    /// Apple's size limit, in bytes, for the declared kind; the default is image for a thumbnail, else movie. For a
+    /// sealed file, with room for the seal.
     public var bytesMax: Int {
-        let kind = declaredType?.kind ?? (role == .thumbnail ? .image : .movie)
-        return Limits.attachmentBytesMax(kind)
+        let kind = sealed?.kind ?? declaredType?.kind ?? (role == .thumbnail ? .image : .movie)
+        let limit = Limits.attachmentBytesMax(kind)
+        return sealed == nil ? limit : limit + limit / 8 + Limits.deviceSealBytesMax
     }
 }
 
@@ -194,6 +208,8 @@ extension Limits {
     /// Time after which the thumbnail is fetched in parallel with a slow attachment: half of the 7 to 8 s measured
     /// before iOS ends an extension, and ten times what 10 KB take on 3G.
     public static let deviceThumbnailSeconds = 4.0
+    /// Bytes of a sealed file beside its content and the eighth that may be padding: tags, record and the first step.
+    static let deviceSealBytesMax = 32_768
     /// Published URLs do not redirect; a CDN's may redirect once or twice, and each redirect costs 0.3 s or more on 3G.
     static let deviceRedirectsMax = 3
 }

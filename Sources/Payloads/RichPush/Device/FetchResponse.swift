@@ -53,6 +53,8 @@ public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
     case connection
     /// The app's bundle has no such file.
     case missing
+    /// A sealed file that is not what was sealed for this payload, or that cannot be opened here.
+    case sealed
     /// iOS rejected the file.
     case notTaken
     /// The notification was delivered without the file.
@@ -72,9 +74,10 @@ extension FetchCandidate {
     public func error(of response: FetchResponse) -> FetchError? {
         guard response.status == 200 else { return (300..<400).contains(response.status) ? .redirect : .status }
         if response.isPage { return .page }
-        let type = type(in: response)
+        // The type of a sealed file is inside.
+        let type = sealed == nil ? type(in: response) : nil
         // An unknown type is decided by the first bytes.
-        guard type != nil || !response.isKnownType else { return .type }
+        guard type != nil || sealed != nil || !response.isKnownType else { return .type }
         if let error = response.contentLength.flatMap({ error(ofLength: $0, bytesMax: type?.bytesMax) }) {
             return error
         }
@@ -100,7 +103,7 @@ extension FetchCandidate {
     /// - Parameters:
     ///   - response: The header of the response.
     ///   - received: The length of the file in bytes.
-    ///   - type: The type of the file, as declared or by its first bytes.
+    ///   - type: The type of the file, as declared or by its first bytes; not used for a sealed file.
     ///   - digest: Returns the file's SHA-256 in lowercase hexadecimal; called only when all other checks pass and the
     ///     payload has a digest.
     public func error(
@@ -108,10 +111,21 @@ extension FetchCandidate {
     ) rethrows -> FetchError? {
         if let error = error(of: response) { return error }
         if let length = response.contentLength, length != received { return .length }
+        guard sealed == nil else { return error(ofLength: received, bytesMax: nil) }
         guard let type else { return .type }
         if let error = error(ofLength: received, bytesMax: type.bytesMax) { return error }
         if let sha256, try digest() != sha256 { return .digest }
         return nil
+    }
+
+    /// The reason to discard a sealed file that was opened; nil when it is what the payload says.
+    ///
+    /// - Parameters:
+    ///   - bytes: The length of its content in bytes.
+    ///   - type: The type of its content.
+    public func error(ofOpened bytes: Int, type: DeviceFileType) -> FetchError? {
+        guard let sealed, sealed.kind == type.kind, sealed.bytes == bytes else { return .sealed }
+        return bytes > type.bytesMax ? .tooLarge : nil
     }
 
     private func error(ofLength length: Int, bytesMax limit: Int?) -> FetchError? {

@@ -23,6 +23,8 @@ public struct PushAttachment: Codable, Sendable, Hashable {
     /// SHA-256 of the file at the URL in lowercase hexadecimal.
     public var sha256: String?
     public var options: PushAttachmentOptions?
+    /// How to open the file at the URL; nil for a file that is not sealed.
+    public var sealed: PushSeal?
     /// A small image to show when the attachment does not arrive.
     public var thumbnail: PushThumbnail?
 
@@ -48,9 +50,35 @@ public struct PushThumbnail: Codable, Sendable, Hashable {
     public var url: String
     public var bytes: Int?
     public var sha256: String?
+    /// What the sealed file at the URL contains, which the secret of the attachment opens; nil for a file that is not
+    /// sealed.
+    public var sealed: PushSealedContent?
 
     public init(url: String) {
         self.url = url
+    }
+}
+
+/// The secret of an attachment and its thumbnail, and what the sealed attachment contains.
+public struct PushSeal: Codable, Sendable, Hashable {
+    public var secret: SealedSecret
+    public var kind: MediaKind
+    /// Bytes of the file when it is open.
+    public var bytes: Int
+
+    public init(secret: SealedSecret, kind: MediaKind, bytes: Int) {
+        (self.secret, self.kind, self.bytes) = (secret, kind, bytes)
+    }
+}
+
+/// What a sealed thumbnail contains.
+public struct PushSealedContent: Codable, Sendable, Hashable {
+    public var kind: MediaKind
+    /// Bytes of the file when it is open.
+    public var bytes: Int
+
+    public init(kind: MediaKind, bytes: Int) {
+        (self.kind, self.bytes) = (kind, bytes)
     }
 }
 

@@ -56,7 +56,14 @@ extension PushAttachment {
         bytes = value["bytes"].flatMap(Self.bytes)
         sha256 = value["sha256"].flatMap(Self.digest)
         options = value["options"].map(PushAttachmentOptions.init)
-        thumbnail = value["thumbnail"].flatMap(PushThumbnail.init)
+        if let seal = value["sealed"] {
+            // Without its secret, the file is of no use.
+            guard let content = PushSealedContent(seal),
+                let secret = seal["secret"]?.string.flatMap(SealedSecret.init(text:))
+            else { return nil }
+            sealed = PushSeal(secret: secret, kind: content.kind, bytes: content.bytes)
+        }
+        thumbnail = value["thumbnail"].flatMap { PushThumbnail($0, isSealed: sealed != nil) }
         guard url != nil || file != nil || thumbnail != nil else { return nil }
     }
 
@@ -74,11 +81,23 @@ extension PushAttachment {
 }
 
 extension PushThumbnail {
-    fileprivate init?(_ value: PayloadValue) {
+    fileprivate init?(_ value: PayloadValue, isSealed: Bool) {
         guard let url = value["url"]?.string, PushContent.webAddress(url) != nil else { return nil }
         self.init(url: url)
         bytes = value["bytes"].flatMap(PushAttachment.bytes)
         sha256 = value["sha256"].flatMap(PushAttachment.digest)
+        sealed = value["sealed"].flatMap(PushSealedContent.init)
+        guard isSealed == (sealed != nil), isSealed == (value["sealed"] != nil) else { return nil }
+    }
+}
+
+extension PushSealedContent {
+    /// Nil without a kind or a length.
+    fileprivate init?(_ value: PayloadValue) {
+        guard let kind = value["kind"]?.string.flatMap(MediaKind.init(rawValue:)),
+            let bytes = value["bytes"].flatMap(PushAttachment.bytes)
+        else { return nil }
+        self.init(kind: kind, bytes: bytes)
     }
 }
 

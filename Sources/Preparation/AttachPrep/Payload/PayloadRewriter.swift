@@ -101,6 +101,11 @@ extension PayloadRewriter {
         applying template: AttachmentRequest, receipt: PushReceipt? = nil, addsNeutralObject: Bool = true,
         prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest
     ) async throws -> PayloadResult {
+        if template.seal {
+            for media in [media, sandboxMedia].compactMap(\.self) {
+                try Self.checkSealable(media, in: document.value, addsNeutralObject: addsNeutralObject)
+            }
+        }
         let shared = SharedPreparations()
         var result = PayloadResult(payload: document.bytes, manifests: [], warnings: [], isComplete: true)
         for media in [media, sandboxMedia].compactMap(\.self) {
@@ -113,19 +118,48 @@ extension PayloadRewriter {
                     otherPrepared: prepared.otherItems.map(\.prepared), targets: targets, receipt: receipt,
                     addsNeutralObject: addsNeutralObject)
             } catch let error as PayloadError {
-                guard error.code == .payloadTooLarge, bytes <= bytesMax else { throw AttachPrepError(error) }
+                guard error.code == .payloadTooLarge, bytes <= bytesMax, !template.seal else {
+                    throw AttachPrepError(error)
+                }
                 return notRewritten(prepared, because: error)
             }
             result.payload = written.bytes
             for warnings in [
                 media.warnings, prepared.timeWarnings, written.warnings, try check(at: written.bytes, media),
-            ] { result.warnings.append(contentsOf: warnings) }
+            ] {
+                // The type of a sealed file is inside.
+                result.warnings.append(
+                    contentsOf: template.seal ? warnings.filter { $0.code != .extensionMissing } : warnings)
+            }
             result.isComplete = result.isComplete && prepared.isComplete
             for manifest in prepared.manifests where !result.manifests.contains(manifest) {
                 result.manifests.append(manifest)
             }
         }
         return result
+    }
+
+    /// - Throws: `request.invalid` for a payload that does not carry the secret to a phone, and for media that another
+    ///   system would show without opening it.
+    private static func checkSealable(
+        _ media: PayloadMedia, in value: PayloadValue, addsNeutralObject: Bool
+    ) throws {
+        let reason: String? =
+            if !addsNeutralObject {
+                "the secret is in the object attachprep, which must not be left out"
+            } else if media.isWebPush || media.isLiveActivity {
+                "no service extension opens media of web push and Live Activities"
+            } else if !media.items.isEmpty, !media.hasPayload(in: value) {
+                "it has no APNs payload for the secret, since \(media.dialect.service) builds that; give the APNs "
+                    + "payload"
+            } else if let other = (media.otherItems + media.items.filter { $0.location.sharing == .always }).first {
+                "\(PrintableText.path(other.path)) is also shown by Android or a browser, which does not open it; "
+                    + "give a payload for iOS alone"
+            } else {
+                nil
+            }
+        guard let reason else { return }
+        throw AttachPrepError(.requestInvalid, "Media of this payload cannot be sealed: \(reason).")
     }
 
     private func notRewritten(_ prepared: MediaResults, because error: PayloadError) -> PayloadResult {

@@ -12,6 +12,8 @@ public actor SharedPreparations {
     public func manifest(
         of request: AttachmentRequest, _ prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest
     ) async throws -> Manifest {
+        // Each payload has a secret of its own.
+        if request.seal { return try await prepare(request) }
         let known = preparations[request]
         // Tasks in progress are still referenced by those who wait for them.
         if known == nil, preparations.count >= Limits.sharedPreparationsMax { preparations.removeAll() }

@@ -32,7 +32,7 @@ struct PublishStep: Sendable {
         let outputs = RenderOutput.own + request.targets.renditions.map { .target($0.key) }
         let working = outputs.map(RenderStep.workingName) + [SourceFile.name, AvatarStep.sourceName]
         for name in working { try staging.remove(name) }
-        return manifest
+        return request.seal ? try ResultSealing(staging: staging, target: target).seal(manifest) : manifest
     }
 
     // MARK: Outcome and warnings

@@ -15,6 +15,10 @@ struct FinishedResult: Sendable {
     let folder: String?
     /// When publishing must have ended.
     let deadline: ContinuousClock.Instant
+
+    /// Whether only the files are stored, by content: no folder tells which sealed files belong together, and no
+    /// manifest what they are.
+    var isSealedForFolder: Bool { manifest.sealed != nil && folder == nil }
 }
 
 /// A target to which results are published, each completely or not at all.
@@ -152,14 +156,15 @@ struct FolderTarget: PublishTarget {
 
     /// Publishes the files by content; those of the result's folder appear with it.
     func publishFiles(_ result: FinishedResult) async throws {
-        guard baseURL != nil else { return }
+        guard baseURL != nil || result.isSealedForFolder else { return }
         try await blocking.run { try result.staging.publishContent(result.manifest.publishedFiles) }
     }
 
     // No network is involved, so there is nothing to cancel.
     func complete(_ result: FinishedResult) async throws {
+        if result.isSealedForFolder { return }
         try await blocking.run {
-            try result.staging.write(result.manifest)
+            if result.manifest.sealed == nil { try result.staging.write(result.manifest) }
             try result.staging.publish(as: result.folder ?? result.manifest.id)
         }
     }

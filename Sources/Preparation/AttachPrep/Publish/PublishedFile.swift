@@ -15,18 +15,22 @@ public struct PublishedFile: Sendable, Hashable {
     /// The folder of files by content. No result can have this name, since an id begins with a letter or a digit.
     static let contentFolder = "_content"
     /// Digits of the digest in a path: 128 bits, so that no two files have the same.
-    private static let pathDigits = 32
+    static let pathDigits = 32
     /// Digits of the digest in a suggested name: enough for the notifications of one phone.
     private static let nameDigits = 8
 
     /// The path by content: `_content/1160….jpg`.
-    var contentPath: String { "\(Self.contentFolder)/\(sha256.prefix(Self.pathDigits))\(suffix)" }
+    package var contentPath: String { "\(Self.contentFolder)/\(sha256.prefix(Self.pathDigits))\(suffix)" }
 
     /// The name under which a client saves the file: `attachment-1160ab42.jpg`.
     ///
     /// Many extensions save a download under the name that the server suggests, in one folder for all notifications.
     /// With equal names, a notification would show the image of another.
-    public var suggestedName: String { "\(name.dropLast(suffix.count))-\(sha256.prefix(Self.nameDigits))\(suffix)" }
+    ///
+    /// The name of a sealed file is unique already.
+    public var suggestedName: String {
+        suffix.isEmpty ? name : "\(name.dropLast(suffix.count))-\(sha256.prefix(Self.nameDigits))\(suffix)"
+    }
 
     /// The extension with its dot; empty without one.
     private var suffix: Substring { name.lastIndex(of: ".").map { name[$0...] } ?? "" }
@@ -48,6 +52,7 @@ extension Manifest {
 
     /// The layout in which the result was published, from the attachment's URL.
     var layout: ResultLayout {
+        if sealed != nil { return .content }
         guard let attachment, let url = attachment.url else { return .id }
         let file = PublishedFile(name: attachment.file, sha256: attachment.sha256)
         return url.hasSuffix("/\(file.contentPath)") ? .content : .id

@@ -64,6 +64,7 @@ struct S3Target: PublishTarget {
 
     func publishFiles(_ result: FinishedResult) async throws {
         let manifest = result.manifest
+        let layout = manifest.sealed == nil ? layout : .content
         // Existing objects are written again: that renews their age, by which lifecycle rules remove objects.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for content in manifest.files {
@@ -82,6 +83,8 @@ struct S3Target: PublishTarget {
     }
 
     func complete(_ result: FinishedResult) async throws {
+        // Nothing in the bucket says what sealed files are.
+        if result.manifest.sealed != nil { return }
         let bytes = try await blocking.run { try result.staging.write(result.manifest) }
         let descriptor = OwnedDescriptor(descriptor: try result.staging.open(Manifest.fileName))
         // With no-cache, caches in between revalidate the manifest, so that readers see the current result.

@@ -39,6 +39,8 @@ public struct AttachmentRequest: Sendable, Hashable {
     /// The source of the sender's picture, as `source`; nil makes it of `source` if the target is named. Fetched
     /// without `headers`.
     public var avatar: String?
+    /// Whether the files are encrypted for the phones that receive the payload with their secret.
+    public var seal: Bool
     /// Time budget in seconds, from when work on the request begins.
     public var budgetSeconds: Double
     /// The caller's size limit in decimal bytes, in addition to Apple's.
@@ -59,6 +61,7 @@ public struct AttachmentRequest: Sendable, Hashable {
         oversize = .shrink
         unsupported = .convert
         targets = RequestTargets()
+        seal = false
         budgetSeconds = Limits.budgetSeconds
         headers = [:]
         jobOptions = JobOptions()
@@ -94,6 +97,12 @@ public struct AttachmentRequest: Sendable, Hashable {
         try options.validate()
         try jobOptions.validate()
         try attachmentTypes?.validate()
+        guard !seal || (targets.isEmpty && avatar == nil) else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Sealed media is for iOS alone, since Android and browsers show pictures without opening them; leave "
+                    + "out other targets and the avatar, or prepare them in a request of their own without \"seal\".")
+        }
         if let id, !Self.isValid(id: id) {
             throw AttachPrepError(
                 .requestInvalid,
@@ -143,8 +152,8 @@ public struct AttachmentRequest: Sendable, Hashable {
 /// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case source, id, options, rendition, oversize, unsupported, attachmentTypes, targets, avatar, budget, maxBytes
-        case network, deviceBudget, headers
+        case source, id, options, rendition, oversize, unsupported, attachmentTypes, targets, avatar, seal, budget
+        case maxBytes, network, deviceBudget, headers
     }
 
     public init(from decoder: any Decoder) throws {
@@ -160,6 +169,7 @@ extension AttachmentRequest: Codable {
         attachmentTypes = try values.decodeIfPresent(AcceptedTypes.self, forKey: .attachmentTypes) ?? attachmentTypes
         targets = try values.decodeIfPresent(RequestTargets.self, forKey: .targets) ?? targets
         avatar = try values.decodeIfPresent(String.self, forKey: .avatar) ?? avatar
+        seal = try values.decodeIfPresent(Bool.self, forKey: .seal) ?? seal
         budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
         bytesMax = try values.wholeNumber(forKey: .maxBytes) ?? bytesMax
         network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
@@ -181,6 +191,7 @@ extension AttachmentRequest: Codable {
         try values.encodeIfPresent(attachmentTypes, forKey: .attachmentTypes)
         if !targets.isEmpty { try values.encode(targets, forKey: .targets) }
         try values.encodeIfPresent(avatar, forKey: .avatar)
+        if seal { try values.encode(seal, forKey: .seal) }
         try values.encode(budgetSeconds, forKey: .budget)
         try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
         try values.encodeIfPresent(network, forKey: .network)

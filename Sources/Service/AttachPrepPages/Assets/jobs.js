@@ -209,6 +209,7 @@ function failureOf(job) {
 }
 
 function rowPicture(job, failure) {
+  if (job.result?.sealed) return make("span", { class: "note", "aria-hidden": "true" }, "🔒");
   const picture = localAddress(job.result?.thumbnail?.url);
   if (picture) return make("img", { src: picture, alt: "", loading: "lazy", decoding: "async" });
   if (failure) return make("span", { class: "note bad", "aria-hidden": "true" }, "!");
@@ -218,7 +219,8 @@ function rowPicture(job, failure) {
 function resultText(job, failure) {
   if (job.result?.attachment) {
     const { outcome, attachment } = job.result;
-    return `${outcomeNames[outcome]}: ${formatName(attachment.mimeType)} ${bytesText(attachment.bytes)}`;
+    const name = attachment.sealed ? `sealed ${attachment.kind}` : formatName(attachment.mimeType);
+    return `${outcomeNames[outcome]}: ${name} ${bytesText(attachment.bytes)}`;
   }
   if (!failure) return "";
   return make("button", { class: "code", type: "button", title: "Jobs with this error",

@@ -152,6 +152,7 @@ function drawnAudio({ manifest, media }) {
 }
 
 function missingFile(attachment) {
+  if (attachment.sealed) return make("div", { class: "missing" }, "Sealed: only the phone can show it.");
   return make("div", { class: "missing" }, `${formatName(attachment.mimeType)} not available in this page: too large `
     + "to embed, deleted, or without a public URL (--base-url).");
 }

@@ -50,11 +50,11 @@ function publishesElsewhere() {
   return (overview.data?.publish.target ?? "").startsWith("s3:");
 }
 
-/** A job's result as an item for `drawing`. */
+/** A job's result as an item for `drawing`; sealed files cannot be shown. */
 function drawnItem(manifest, text) {
   return {
     manifest, text: { ...attachprepFacts.sample, ...text },
-    media: {
+    media: manifest.sealed ? {} : {
       attachment: localAddress(manifest.attachment?.url), thumbnail: localAddress(manifest.thumbnail?.url),
       renditions: Object.fromEntries(Object.entries(manifest.renditions ?? {})
         .map(([name, { url }]) => [name, localAddress(url)])),

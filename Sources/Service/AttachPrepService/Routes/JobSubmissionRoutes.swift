@@ -83,6 +83,7 @@ struct JobSubmissionRoutes: Sendable {
         if let seconds = waitSeconds {
             fields[.preferenceApplied] = "wait=\(seconds)"
             job = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds)))
+            job = try await store.withSecret(job)
             if let manifest = job.located(at: baseURL).result, job.state.isFinished {
                 return try JSONResponse.response(manifest, status: .ok, headers: fields)
             }

@@ -233,7 +233,8 @@ struct PayloadJobs: Sendable {
         guard let kept = try await store.enqueue([submission], idempotency: nil).jobs.first else {
             throw AttachPrepError(.internal, "The service failed.", detail: "no job came of a submission")
         }
-        let job = try await waiters.end(of: kept.id, before: deadline, until: \.hasBeenTried)
+        let job = try await store.withSecret(
+            waiters.end(of: kept.id, before: deadline, until: \.hasBeenTried))
         return job.located(at: baseURL).manifest(of: request)
     }
 }
