@@ -20,6 +20,20 @@ import Testing
         #expect(try await page.evaluate("document.title") == "push-4711 · grid.png – attachprep")
     }
 
+    @Test func `A sealed result has no preview, in lists and on its page`() async throws {
+        let bench = try await DashboardBench()
+        let job = try await bench.process("/grid.png", #", "seal": true"#)
+        let list = try await bench.open("/?view=jobs")
+        try await list.shows("sealed image", in: ".rows")
+        #expect(try await list.evaluate("document.querySelectorAll('.rows img').length") == 0)
+        let page = try await bench.open("/?job=\(job.id)")
+        try await page.shows("Sealed: only the phone can show it.")
+        #expect(try await page.evaluate("document.querySelectorAll(\"img[src*='/media/']\").length") == 0)
+        let seal = try #require(job.result?["sealed"] as? [String: Any])
+        let secret = try #require(seal["secret"] as? String)
+        #expect(try await !page.evaluate("document.body.textContent.includes('\(secret)')").isTrue)
+    }
+
     @Test func `The row of a failed job has the complete error, and a mark instead of a thumbnail`() async throws {
         let bench = try await DashboardBench()
         try await bench.process("/nothing.png")
