@@ -46,7 +46,7 @@ let testing: [SwiftSetting] = [
 
 /// The folders of `Sources` and their targets, in the order of the arrows: see ARCHITECTURE.md.
 let folders: [(name: String, targets: [String])] = [
-    ("Core", ["SafeArithmetic", "AttachPrepModel"]),
+    ("Core", ["SafeArithmetic", "MediaTypes", "AttachPrepModel"]),
     ("Payloads", ["RichPush", "SealedMedia", "PushPayload"]),
     (
         "Libraries",
@@ -136,14 +136,15 @@ let package = Package(
 
         // The domain.
         module("SafeArithmetic"),
-        module("RichPush", ["SafeArithmetic"]),
+        module("MediaTypes", ["SafeArithmetic"]),
+        module("RichPush", ["MediaTypes", "SafeArithmetic"]),
         // On Apple's systems by CryptoKit, here by swift-crypto.
         module(
             "SealedMedia",
             ["RichPush", "SafeArithmetic", .product(name: "Crypto", package: "swift-crypto")]),
-        module("AttachPrepModel", ["RichPush", "SafeArithmetic"]),
+        module("AttachPrepModel", ["MediaTypes", "SafeArithmetic"]),
         module("PushPayload", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
-        module("MediaEngine", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
+        module("MediaEngine", ["AttachPrepModel", "SafeArithmetic"]),
         module(
             "MediaProcessing",
             ["MediaEngine", "MediaLibraries", "Linux", "SafeArithmetic"],
@@ -186,7 +187,7 @@ let package = Package(
         module(
             "PostgresDatabase",
             [
-                "CHost", "SQLStore", "AttachPrep", "AttachPrepModel", "Linux", "RichPush", "SafeArithmetic",
+                "CHost", "SQLStore", "AttachPrep", "AttachPrepModel", "Linux", "SafeArithmetic",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         module(
@@ -199,7 +200,7 @@ let package = Package(
         // What people look at.
         module(
             "AttachPrepPages",
-            ["AttachPrepModel", "RichPush", "CEmbedded", .product(name: "Crypto", package: "swift-crypto")],
+            ["AttachPrepModel", "CEmbedded", .product(name: "Crypto", package: "swift-crypto")],
             exclude: ["Assets"]),
         module(
             "AttachPrepService",
@@ -241,7 +242,7 @@ let package = Package(
         .executableTarget(
             name: "QueueRate",
             dependencies: [
-                "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrep", "RichPush",
+                "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrep",
             ],
             path: "Benchmarks/QueueRate", swiftSettings: strict),
 
@@ -249,7 +250,7 @@ let package = Package(
         .target(
             name: "Shaping",
             dependencies: [
-                "AttachPrepModel", "RichPush",
+                "AttachPrepModel",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -272,7 +273,7 @@ let package = Package(
         // The specification.
         // attachprep-media that tries to escape: each file names what to try in the sandbox.
         .executableTarget(
-            name: "HostileMedia", dependencies: ["MediaProcessing", "MediaEngine", "RichPush", "Linux"],
+            name: "HostileMedia", dependencies: ["MediaProcessing", "MediaEngine", "Linux"],
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing + optimized),
         specification("SafeArithmeticTests", ["SafeArithmetic"]),
@@ -361,17 +362,17 @@ let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
     ("AnimationParserFuzz", ["ParserSupport"]),
     ("SignatureFuzz", ["ParserSupport"]),
     ("GIFEncoderFuzz", ["ParserSupport"]),
-    ("OriginFuzz", ["AttachPrep", "PeerSupport", "RichPush"]),
+    ("OriginFuzz", ["AttachPrep", "PeerSupport"]),
     (
         "EndpointFuzz",
         [
-            "AttachPrep", "AttachPrepJobs", "Curl", "PeerSupport", "RichPush",
+            "AttachPrep", "AttachPrepJobs", "Curl", "PeerSupport",
             .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
         ]
     ),
-    ("PostgresFuzz", ["PostgresDatabase", "RichPush", "SQLStore"]),
-    ("RowFuzz", ["AttachPrep", "AttachPrepJobs", "AttachPrepModel", "RichPush", "SQLStore"]),
-    ("MediaProcessFuzz", ["AttachPrep", "Linux", "MediaEngine", "RichPush"]),
+    ("PostgresFuzz", ["PostgresDatabase", "SQLStore"]),
+    ("RowFuzz", ["AttachPrep", "AttachPrepJobs", "AttachPrepModel", "SQLStore"]),
+    ("MediaProcessFuzz", ["AttachPrep", "Linux", "MediaEngine"]),
 ]
 
 let fuzzSupport: [Target.Dependency] = ["FuzzSupport"]

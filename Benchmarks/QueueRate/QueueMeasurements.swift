@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
-import RichPush
+import MediaTypes
 import SQLStore
 import SQLiteDatabase
 

@@ -4,8 +4,8 @@ import AttachPrepModel
 import FoundationEssentials
 import Glibc
 import Logging
+import MediaTypes
 import PostgresDatabase
-import RichPush
 import SQLStore
 import SQLiteDatabase
 

@@ -1,5 +1,5 @@
 public import AttachPrepModel
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// One direction of a link, used by one connection or shared by all connections of a cell.

@@ -1,5 +1,5 @@
 import Foundation
-import RichPush
+import MediaTypes
 
 /// An open file to serve; closed when the last reference is released.
 final class ServedFile: Sendable {

@@ -1,6 +1,6 @@
 import FuzzSupport
+import MediaTypes
 import ParserSupport
-import RichPush
 
 @testable import MediaProcessing
 

@@ -1,9 +1,9 @@
 import Foundation
 import FuzzSupport
 import Logging
+import MediaTypes
 import Metrics
 import PeerSupport
-import RichPush
 import Synchronization
 
 @testable import AttachPrep

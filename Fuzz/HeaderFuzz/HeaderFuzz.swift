@@ -1,6 +1,6 @@
 import Foundation
 import FuzzSupport
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 @testable import AttachPrep

@@ -1,7 +1,7 @@
 import FuzzSupport
 import MediaLibraries
+import MediaTypes
 import ParserSupport
-import RichPush
 
 @testable import MediaProcessing
 

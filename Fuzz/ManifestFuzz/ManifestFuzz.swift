@@ -1,6 +1,6 @@
 import Foundation
 import FuzzSupport
-import RichPush
+import MediaTypes
 
 @testable import AttachPrep
 @testable import AttachPrepCommand

@@ -3,7 +3,7 @@ import FuzzSupport
 import Glibc
 import Linux
 import MediaEngine
-import RichPush
+import MediaTypes
 import Synchronization
 
 @testable import AttachPrep

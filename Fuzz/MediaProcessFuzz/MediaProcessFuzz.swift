@@ -1,7 +1,7 @@
 import Foundation
 import FuzzSupport
 import MediaEngine
-import RichPush
+import MediaTypes
 
 @testable import AttachPrep
 @testable import AttachPrepModel

@@ -1,6 +1,6 @@
 import FuzzSupport
 import MediaEngine
-import RichPush
+import MediaTypes
 
 @testable import AttachPrep
 @testable import AttachPrepCommand

@@ -1,7 +1,7 @@
 import Foundation
 import FuzzSupport
+import MediaTypes
 import PeerSupport
-import RichPush
 import Synchronization
 
 @testable import AttachPrep

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import FuzzSupport
 package import MediaProcessing
-import RichPush
+import MediaTypes
 
 /// Parses a file from memory and through a descriptor, and checks that both give the same result.
 ///

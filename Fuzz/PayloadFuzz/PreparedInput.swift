@@ -1,6 +1,6 @@
 import AttachPrepModel
+import MediaTypes
 import PushPayload
-import RichPush
 
 /// Creates results of media items from an input.
 enum PreparedInput {

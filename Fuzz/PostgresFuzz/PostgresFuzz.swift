@@ -1,6 +1,6 @@
 import Foundation
 import FuzzSupport
-import RichPush
+import MediaTypes
 
 @testable import PostgresDatabase
 @testable import SQLStore

@@ -3,7 +3,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import Foundation
 import FuzzSupport
-import RichPush
+import MediaTypes
 import SQLStore
 import Synchronization
 

@@ -1,5 +1,5 @@
 import FuzzSupport
-import RichPush
+import MediaTypes
 
 @testable import MediaProcessing
 

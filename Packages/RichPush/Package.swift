@@ -28,7 +28,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "SafeArithmetic", swiftSettings: settings),
-        .target(name: "RichPush", dependencies: ["SafeArithmetic"], swiftSettings: settings),
+        .target(name: "MediaTypes", dependencies: ["SafeArithmetic"], swiftSettings: settings),
+        .target(name: "RichPush", dependencies: ["MediaTypes", "SafeArithmetic"], swiftSettings: settings),
         .target(name: "RichPushReceipts", dependencies: ["RichPush"], swiftSettings: settings),
         // By CryptoKit.
         .target(name: "SealedMedia", dependencies: ["RichPush", "SafeArithmetic"], swiftSettings: settings),

@@ -1,6 +1,6 @@
 import AttachPrepJobs
 import Logging
-import RichPush
+import MediaTypes
 import ServiceLifecycle
 import TestSupport
 

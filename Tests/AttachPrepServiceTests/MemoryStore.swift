@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import Foundation
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// A job store in memory, whose contents and errors the test sets.

@@ -1,7 +1,7 @@
 import AttachPrepJobs
 import AttachPrepModel
 import Foundation
-import RichPush
+import MediaTypes
 import SQLStore
 import SQLiteDatabase
 import TestSupport

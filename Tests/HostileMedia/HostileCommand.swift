@@ -3,7 +3,7 @@ import Glibc
 import Linux
 import MediaEngine
 import MediaProcessing
-import RichPush
+import MediaTypes
 
 /// A command in the first line of a file, such as `attachprep-test connect 8080`; other files are normal media.
 struct HostileCommand {

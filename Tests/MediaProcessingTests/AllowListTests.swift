@@ -3,7 +3,7 @@ import Foundation
 import MediaEngine
 import MediaLibraries
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import MediaLibraries
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

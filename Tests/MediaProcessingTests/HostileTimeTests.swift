@@ -1,7 +1,7 @@
 import Foundation
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import AttachPrepModel
 import AttachPrepPages
 import Foundation
+import MediaTypes
 import PushPayload
-import RichPush
 import TestSupport
 import Testing
 

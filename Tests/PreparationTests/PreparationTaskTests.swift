@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepModel
 import Foundation
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

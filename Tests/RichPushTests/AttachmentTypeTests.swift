@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 import Testing
 
 /// The attachment types of `docs/reference/apple-attachment-rules.md` 1.1, row by row.

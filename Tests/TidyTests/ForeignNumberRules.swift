@@ -28,8 +28,8 @@ enum ForeignNumberRules {
         "Sources/Media/MediaEngine/MediaProcessProtocol.swift",
         "Sources/Payloads/RichPush/Device/FetchResponse.swift",
         "Sources/Payloads/RichPush/Device/PushContentReader.swift",
-        "Sources/Payloads/RichPush/JSON/",
-        "Sources/Payloads/RichPush/ThumbnailTime.swift",
+        "Sources/Core/MediaTypes/JSON/",
+        "Sources/Core/MediaTypes/ThumbnailTime.swift",
         "Sources/Payloads/SealedMedia/SealedFileReader.swift",
         "Sources/Payloads/SealedMedia/SealedLayout.swift",
         // Rows.

@@ -48,8 +48,7 @@ enum ImportRules {
         for file in files where file.isSwift {
             guard let owner = file.module, let place = places[owner] else { continue }
             for (index, line) in file.code.enumerated() {
-                guard let module = module(importedBy: line), let other = places[module], other > place,
-                    Modules.folderExceptions[owner]?.contains(module) != true
+                guard let module = module(importedBy: line), let other = places[module], other > place
                 else { continue }
                 let text = "\(Modules.folders[place]) stands before \(Modules.folders[other]); move what \(module) has"
                 findings.append(Finding(file.path, index + 1, text))

@@ -10,60 +10,59 @@ enum Modules {
         ],
         "Zlib": ["SafeArithmetic", "CHost", "CZlib"],
         "Curl": ["SafeArithmetic", "Linux", "CHost", "CCurl"],
-        "RichPush": ["SafeArithmetic"],
+        "MediaTypes": ["SafeArithmetic"],
+        "RichPush": ["SafeArithmetic", "MediaTypes"],
         "RichPushReceipts": ["RichPush"],
-        "SealedMedia": ["SafeArithmetic", "RichPush"],
+        "SealedMedia": ["SafeArithmetic", "MediaTypes", "RichPush"],
         "RichPushExtension": ["RichPush", "RichPushReceipts", "SealedMedia"],
-        "AttachPrepModel": ["SafeArithmetic", "RichPush"],
-        "PushPayload": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
-        "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
+        "AttachPrepModel": ["SafeArithmetic", "MediaTypes"],
+        "PushPayload": ["SafeArithmetic", "MediaTypes", "RichPush", "AttachPrepModel"],
+        "MediaEngine": ["SafeArithmetic", "MediaTypes", "AttachPrepModel"],
         "MediaProcessing": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaLibraries", "Linux",
+            "SafeArithmetic", "MediaTypes", "AttachPrepModel", "MediaEngine", "MediaLibraries", "Linux",
         ],
         "AttachPrepMedia": ["MediaProcessing"],
-        "HostileMedia": ["RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux"],
+        "HostileMedia": ["MediaTypes", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrep": [
-            "SafeArithmetic", "RichPush", "SealedMedia", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl",
-            "Zlib", "Linux",
+            "SafeArithmetic", "MediaTypes", "RichPush", "SealedMedia", "AttachPrepModel", "PushPayload", "MediaEngine",
+            "Curl", "Zlib", "Linux",
         ],
-        "OTLP": ["SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep"],
+        "OTLP": ["SafeArithmetic", "MediaTypes", "AttachPrepModel", "AttachPrep"],
         "AttachPrepJobs": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "Linux",
+            "SafeArithmetic", "MediaTypes", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "Linux",
         ],
         "SQLStore": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs", "Linux",
+            "SafeArithmetic", "MediaTypes", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep",
+            "AttachPrepJobs", "Linux",
         ],
         "PostgresDatabase": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep", "SQLStore", "Linux", "CHost", "CPostgres",
+            "SafeArithmetic", "MediaTypes", "AttachPrepModel", "AttachPrep", "SQLStore", "Linux", "CHost", "CPostgres",
         ],
         "SQLiteDatabase": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep", "AttachPrepJobs", "SQLStore",
+            "SafeArithmetic", "MediaTypes", "AttachPrepModel", "AttachPrep", "AttachPrepJobs", "SQLStore",
         ],
-        "AttachPrepPages": ["RichPush", "AttachPrepModel", "CEmbedded"],
+        "AttachPrepPages": ["MediaTypes", "AttachPrepModel", "CEmbedded"],
         "AttachPrepService": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
+            "SafeArithmetic", "MediaTypes", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
             "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "OTLP", "Linux",
         ],
         "AttachPrepCommand": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
+            "SafeArithmetic", "MediaTypes", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
             "AttachPrepJobs", "SQLStore", "SQLiteDatabase", "PostgresDatabase", "AttachPrepPages", "AttachPrepService",
             "CBuild", "Linux",
         ],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
-        "Shaping": ["RichPush", "AttachPrepModel"],
+        "Shaping": ["MediaTypes", "AttachPrepModel"],
         "ShapingServer": ["Shaping"],
         "SampleClient": [],
         "QueueRate": [
-            "RichPush", "AttachPrepModel", "AttachPrep", "AttachPrepJobs", "SQLStore", "SQLiteDatabase",
+            "MediaTypes", "AttachPrepModel", "AttachPrep", "AttachPrepJobs", "SQLStore", "SQLiteDatabase",
             "PostgresDatabase",
         ],
     ]
 
     /// The folders of `Sources`, in the order of their arrows.
     static let folders = ["Core", "Payloads", "Libraries", "Media", "Preparation", "Jobs", "Service", "Command"]
-
-    /// Modules that stand on a later folder, with what they import from it.
-    static let folderExceptions: [String: Set<String>] = ["AttachPrepModel": ["RichPush"]]
 
     /// The pairs of folders that still point both ways.
     static let folderCircles: Set<String> = [
@@ -81,7 +80,6 @@ enum Modules {
         "AttachPrepService/Connection <-> AttachPrepService/Routes",
         "AttachPrepService/Metrics <-> AttachPrepService/Routes",
         "AttachPrepService/Routes <-> AttachPrepService/Server",
-        "RichPush <-> RichPush/Payload",
         "SQLStore/Jobs <-> SQLStore/Store",
         "SQLStore/Jobs <-> SQLStore/Webhooks",
         "SQLStore/Results <-> SQLStore/Store",
@@ -127,13 +125,16 @@ enum Modules {
 
     /// Modules that other platforms compile as well, with everything they may import.
     static let portable: [String: Set<String>] = [
-        "RichPush": ["Foundation", "FoundationEssentials", "UserNotifications", "SafeArithmetic"],
+        "RichPush": [
+            "Foundation", "FoundationEssentials", "UserNotifications", "SafeArithmetic", "MediaTypes",
+        ],
         "RichPushReceipts": ["Foundation", "FoundationNetworking", "RichPush"],
         "SealedMedia": ["Crypto", "CryptoKit", "Foundation", "RichPush", "SafeArithmetic"],
         "RichPushExtension": [
             "CryptoKit", "Foundation", "FoundationNetworking", "Network", "os", "UserNotifications", "RichPush",
             "RichPushReceipts", "SealedMedia",
         ],
+        "MediaTypes": ["SafeArithmetic"],
         "SafeArithmetic": [],
     ]
 

@@ -16,7 +16,7 @@ import Testing
     @Test func `The tree is read`() throws {
         let tree = try Self.tree.get()
         #expect(tree.paths.contains("Package.swift"))
-        #expect(tree.texts.contains { $0.path == "Sources/Payloads/RichPush/Limits.swift" })
+        #expect(tree.texts.contains { $0.path == "Sources/Core/MediaTypes/Limits.swift" })
     }
 
     @Test func `Lines are at most 120 columns`() throws { try check(LineRules.length) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepService
 import Glibc
-import RichPush
+import MediaTypes
 
 /// The root command: parses the command line, runs the subcommand and maps errors to exit codes.
 @main

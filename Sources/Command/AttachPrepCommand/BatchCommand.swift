@@ -4,7 +4,7 @@ import AttachPrepModel
 import AttachPrepPages
 import AttachPrepService
 import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

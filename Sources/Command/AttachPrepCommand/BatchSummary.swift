@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepModel
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The summary at the end of a batch: a table of outcomes by kind, totals, and errors by code.

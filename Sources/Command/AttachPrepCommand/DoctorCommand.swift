@@ -6,8 +6,8 @@ import AttachPrepService
 import FoundationEssentials
 import Logging
 import MediaEngine
+import MediaTypes
 import PostgresDatabase
-import RichPush
 import SafeArithmetic
 
 /// `attachprep doctor`

@@ -3,7 +3,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// Access to the jobs of a running service over HTTP.
 struct HTTPJobsClient: JobsClient {

@@ -2,7 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// `attachprep inspect SOURCE...`
 struct InspectCommand: AsyncParsableCommand {

@@ -5,7 +5,7 @@ import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
 import Logging
-import RichPush
+import MediaTypes
 import SQLStore
 import SQLiteDatabase
 

@@ -4,7 +4,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// `attachprep jobs list|show|workers|retry|snooze|run|cancel|purge|priority|pause|resume|pauses`
 struct JobsCommand: ParsableCommand {

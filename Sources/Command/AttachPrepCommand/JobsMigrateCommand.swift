@@ -2,8 +2,8 @@ import ArgumentParser
 import AttachPrepModel
 import AttachPrepService
 import Logging
+import MediaTypes
 import PostgresDatabase
-import RichPush
 
 extension JobsCommand {
     /// `attachprep jobs migrate`

@@ -3,7 +3,7 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 extension JobsCommand {
     struct Pause: AsyncParsableCommand {

@@ -2,8 +2,8 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepModel
 import AttachPrepPages
+import MediaTypes
 import PushPayload
-import RichPush
 
 /// `attachprep payload FILE`
 struct PayloadCommand: AsyncParsableCommand {

@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 
 /// Payloads as JSON Lines: one payload, or one array of payloads, a line.
 enum PayloadLines {

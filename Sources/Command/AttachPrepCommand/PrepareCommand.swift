@@ -2,7 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepModel
 import AttachPrepPages
-import RichPush
+import MediaTypes
 
 /// `attachprep prepare SOURCE...`
 struct PrepareCommand: AsyncParsableCommand {

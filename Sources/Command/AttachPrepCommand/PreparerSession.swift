@@ -4,7 +4,7 @@ import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
 import Logging
-import RichPush
+import MediaTypes
 
 /// The preparer of a command, with concurrent processing of its sources.
 struct PreparerSession: Sendable {

@@ -4,7 +4,7 @@ import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
 import Logging
-import RichPush
+import MediaTypes
 
 /// `attachprep quarantine list|lift`
 struct QuarantineCommand: ParsableCommand {

@@ -2,8 +2,8 @@ import AttachPrep
 import AttachPrepModel
 import AttachPrepService
 import Logging
+import MediaTypes
 import PostgresDatabase
-import RichPush
 
 /// The state of the database of a shared queue, for `attachprep doctor`.
 struct QueueCheck: Codable, Sendable {

@@ -4,7 +4,7 @@ import AttachPrepModel
 import AttachPrepPages
 import AttachPrepService
 import FoundationEssentials
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// Collects the results of a run and their files for a preview page or report.

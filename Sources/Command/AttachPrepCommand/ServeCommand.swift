@@ -3,7 +3,7 @@ import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
 import Logging
-import RichPush
+import MediaTypes
 
 /// `attachprep serve`
 struct ServeCommand: AsyncParsableCommand {

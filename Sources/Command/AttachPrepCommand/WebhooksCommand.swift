@@ -3,7 +3,7 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
-import RichPush
+import MediaTypes
 
 /// `attachprep webhooks list|replay`
 struct WebhooksCommand: ParsableCommand {

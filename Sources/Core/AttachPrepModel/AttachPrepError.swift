@@ -1,4 +1,4 @@
-public import RichPush
+public import MediaTypes
 internal import SafeArithmetic
 
 /// The error of every public API: a stable code, a message for the caller, and a private detail for the log.

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-internal import RichPush
+internal import MediaTypes
 internal import SafeArithmetic
 
 /// Decodes JSON from outside, after a check of its bytes.

@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 
 extension Int {
     /// The number with commas between thousands, such as `10,000,000`, for messages.

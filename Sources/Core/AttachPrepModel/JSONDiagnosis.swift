@@ -1,4 +1,4 @@
-internal import RichPush
+internal import MediaTypes
 internal import SafeArithmetic
 
 /// Explains why a JSON text from outside was rejected, so that its message alone is enough to correct it: the line and

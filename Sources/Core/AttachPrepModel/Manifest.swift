@@ -1,5 +1,5 @@
 import FoundationEssentials
-public import RichPush
+public import MediaTypes
 
 /// The result of one request: source, outcome, files and attachment options.
 ///

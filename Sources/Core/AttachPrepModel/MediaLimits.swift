@@ -1,4 +1,4 @@
-package import RichPush
+package import MediaTypes
 
 /// Limits of media that several modules check.
 extension Limits {

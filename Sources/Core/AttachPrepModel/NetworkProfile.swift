@@ -1,4 +1,4 @@
-package import RichPush
+package import MediaTypes
 internal import SafeArithmetic
 
 /// Bandwidth and latency of a typical phone connection, shared by limits, estimates and benchmarks.

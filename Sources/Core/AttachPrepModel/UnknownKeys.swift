@@ -1,4 +1,4 @@
-internal import RichPush
+internal import MediaTypes
 internal import SafeArithmetic
 
 /// Where a key that is unknown in one object belongs, for messages.

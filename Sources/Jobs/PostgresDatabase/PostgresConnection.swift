@@ -1,7 +1,7 @@
 internal import CPostgres
 internal import Glibc
 internal import Linux
-internal import RichPush
+internal import MediaTypes
 internal import SQLStore
 internal import SafeArithmetic
 

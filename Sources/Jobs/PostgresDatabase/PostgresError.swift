@@ -1,4 +1,4 @@
-internal import RichPush
+internal import MediaTypes
 internal import SQLStore
 internal import SafeArithmetic
 

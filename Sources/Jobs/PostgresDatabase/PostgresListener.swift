@@ -1,6 +1,6 @@
 internal import Linux
 internal import Logging
-internal import RichPush
+internal import MediaTypes
 internal import SQLStore
 internal import SafeArithmetic
 internal import Synchronization

@@ -1,5 +1,5 @@
 internal import CPostgres
-internal import RichPush
+internal import MediaTypes
 internal import SQLStore
 internal import SafeArithmetic
 

@@ -3,7 +3,7 @@ import AttachPrepModel
 import FoundationEssentials
 import GRDB
 import Glibc
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Checks a database before it is opened for writing: a damaged one, or one of another program, is not changed.

@@ -1,7 +1,7 @@
 package import AttachPrepJobs
 import FoundationEssentials
 package import GRDB
-import RichPush
+import MediaTypes
 public import SQLStore
 
 /// A SQLite database in a file of this machine (GRDB): one writer, concurrent readers, write-ahead log.

@@ -1,7 +1,7 @@
 import AttachPrepJobs
 import AttachPrepModel
 import GRDB
-import RichPush
+import MediaTypes
 import SQLStore
 
 /// Converts errors of SQLite; every other error stays unchanged.

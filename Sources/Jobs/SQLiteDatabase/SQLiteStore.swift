@@ -2,7 +2,7 @@ import AttachPrep
 public import AttachPrepJobs
 import AttachPrepModel
 public import Logging
-import RichPush
+import MediaTypes
 public import SQLStore
 
 /// The store of one machine: a SQLite database in a data folder, with the files beside it.

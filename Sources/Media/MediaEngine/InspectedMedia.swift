@@ -1,4 +1,4 @@
-public import RichPush
+public import MediaTypes
 
 /// Requests geometry, timing and streams of a file.
 public struct InspectRequest: Codable, Sendable, Hashable {

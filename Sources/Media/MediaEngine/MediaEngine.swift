@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// Media work: identify, inspect, render.
 ///

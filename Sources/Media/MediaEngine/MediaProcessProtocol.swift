@@ -1,6 +1,6 @@
 package import AttachPrepModel
 import FoundationEssentials
-package import RichPush
+package import MediaTypes
 
 /// A call to a media process: one message of JSON, with descriptors as ancillary data.
 package struct MediaCallMessage: Codable, Sendable, Hashable {

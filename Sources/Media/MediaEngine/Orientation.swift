@@ -1,4 +1,4 @@
-public import RichPush
+public import MediaTypes
 
 /// The transform that displays a stored image upright: the eight values of EXIF tag 0x0112.
 ///

@@ -1,5 +1,5 @@
 public import AttachPrepModel
-public import RichPush
+public import MediaTypes
 
 /// Requests renditions of an inspected file.
 ///

@@ -1,5 +1,5 @@
 public import AttachPrepModel
-public import RichPush
+public import MediaTypes
 
 /// The result of a render.
 public struct RenderedMedia: Codable, Sendable, Hashable {

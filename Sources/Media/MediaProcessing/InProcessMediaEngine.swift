@@ -1,7 +1,7 @@
 internal import AttachPrepModel
 internal import Linux
 public import MediaEngine
-internal import RichPush
+internal import MediaTypes
 
 /// Runs media work in the calling process: for tests, sanitizers, and programs that prepare their own files.
 ///

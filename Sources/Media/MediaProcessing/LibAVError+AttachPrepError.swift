@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 extension LibAVError {
     /// Converts a failed libav call: `deadline.exceeded` if the deadline passed, otherwise the given code.

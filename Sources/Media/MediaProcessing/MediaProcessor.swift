@@ -1,7 +1,7 @@
 import AttachPrepModel
 package import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Implements `MediaEngine` on the calling thread, one call at a time.
 ///

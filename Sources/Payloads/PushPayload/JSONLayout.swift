@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// The whitespace of inserted JSON, copied from the surrounding text.
 struct JSONLayout: Sendable, Hashable {

@@ -200,7 +200,7 @@ struct CheckedItem {
         if case .other = item.address {
             fileExtension = nil
         } else {
-            fileExtension = MediaAddress.fileExtension(of: item.address.text)
+            fileExtension = FileName.fileExtension(of: item.address.text)
         }
         let named = fileExtension.flatMap { MediaTypeNames.extensions[$0] }
         // Some of Home Assistant's keywords are not file extensions.

@@ -1,5 +1,5 @@
 import AttachPrepModel
-public import RichPush
+public import MediaTypes
 
 /// A JSON array of payloads, such as the messages of one request to Expo's push API.
 public struct PayloadArray: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 
 /// Removes values from a payload, and the objects, arrays and JSON strings that become empty.
 ///

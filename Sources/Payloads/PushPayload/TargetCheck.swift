@@ -42,7 +42,7 @@ enum TargetCheck {
         else { return [] }
         let path = PrintableText.path(item.path)
         var warnings: [PayloadWarning] = []
-        if let format = MediaAddress.fileExtension(of: url).flatMap({ MediaTypeNames.extensions[$0] }),
+        if let format = FileName.fileExtension(of: url).flatMap({ MediaTypeNames.extensions[$0] }),
             !shownFormats.contains(format)
         {
             let effect = format.kind == .image ? "may show no image or a still" : "shows no image"

@@ -4,7 +4,7 @@ import Glibc
 import Linux
 public import Logging
 public import MediaEngine
-public import RichPush
+public import MediaTypes
 
 /// Prepares media URLs as files that are ready to attach; the main entry point of the library.
 ///

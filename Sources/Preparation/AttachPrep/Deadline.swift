@@ -1,5 +1,5 @@
 package import AttachPrepModel
-import RichPush
+import MediaTypes
 
 extension AttachPrepError {
     /// The time budget of a request ran out during a stage.

@@ -2,7 +2,7 @@ public import AttachPrepModel
 import FoundationEssentials
 public import Logging
 public import MediaEngine
-import RichPush
+import MediaTypes
 
 /// A request with its context: where the result goes, and which version of the source was fetched before.
 public struct PreparationTask: Sendable {

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import CEmbedded
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// The dashboard of a service, at `/`. It loads everything from the service itself.
 ///

@@ -1,6 +1,6 @@
 public import AttachPrepModel
 import FoundationEssentials
-public import RichPush
+public import MediaTypes
 
 /// A report or preview as a self-contained HTML file: it loads nothing, and its content security policy allows only its
 /// own script.

@@ -3,8 +3,8 @@ import AttachPrepJobs
 import Hummingbird
 import HummingbirdCore
 import Logging
+import MediaTypes
 import NIOPosix
-import RichPush
 public import ServiceLifecycle
 import Tracing
 

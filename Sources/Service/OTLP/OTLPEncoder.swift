@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import RichPush
+internal import MediaTypes
 internal import Tracing
 
 /// Encodes spans as an OTLP export request in JSON.

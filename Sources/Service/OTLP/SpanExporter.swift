@@ -2,8 +2,8 @@ internal import AttachPrep
 internal import AttachPrepModel
 internal import FoundationEssentials
 package import Logging
+internal import MediaTypes
 package import Metrics
-internal import RichPush
 internal import SafeArithmetic
 internal import Synchronization
 

@@ -1,5 +1,5 @@
 internal import AttachPrep
-internal import RichPush
+internal import MediaTypes
 
 /// The settings of traces, from the environment variables that OpenTelemetry defines for all programs.
 ///

@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import Foundation
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// A queue driver under test: empty, with a clock that the test controls.

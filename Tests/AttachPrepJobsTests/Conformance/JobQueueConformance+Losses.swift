@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepJobs
 import Foundation
-import RichPush
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing

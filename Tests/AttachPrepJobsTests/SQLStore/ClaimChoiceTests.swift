@@ -1,5 +1,5 @@
 import AttachPrep
-import RichPush
+import MediaTypes
 import Testing
 
 @testable import SQLStore

@@ -1,7 +1,7 @@
 import AttachPrepJobs
 import Foundation
 import GRDB
-import RichPush
+import MediaTypes
 import SQLStore
 import SQLiteDatabase
 import TestSupport

@@ -3,7 +3,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import Foundation
 import GRDB
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

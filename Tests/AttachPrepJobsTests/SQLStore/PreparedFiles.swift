@@ -3,7 +3,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import Crypto
 import Foundation
-import RichPush
+import MediaTypes
 import TestSupport
 
 /// The output of a preparer: a folder with files, and the manifest that lists them.

@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
-import RichPush
+import MediaTypes
 import Testing
 
 /// Jobs that cannot run now do not block those that can.

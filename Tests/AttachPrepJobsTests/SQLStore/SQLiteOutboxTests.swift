@@ -1,6 +1,6 @@
 import AttachPrepJobs
 import Foundation
-import RichPush
+import MediaTypes
 import Testing
 
 @Suite struct SQLiteOutboxTests {

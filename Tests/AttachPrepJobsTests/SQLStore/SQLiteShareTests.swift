@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
-import RichPush
+import MediaTypes
 import Testing
 
 /// What one caller's jobs leave to others, in claims.

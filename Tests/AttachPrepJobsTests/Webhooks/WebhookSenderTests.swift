@@ -1,8 +1,8 @@
 import AttachPrep
 import Foundation
 import Logging
+import MediaTypes
 import Metrics
-import RichPush
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import AttachPrep
 import Logging
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

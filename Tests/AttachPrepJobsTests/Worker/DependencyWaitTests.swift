@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import Foundation
-import RichPush
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing

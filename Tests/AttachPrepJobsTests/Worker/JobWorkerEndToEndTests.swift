@@ -3,7 +3,7 @@ import AttachPrepJobs
 import Crypto
 import Foundation
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

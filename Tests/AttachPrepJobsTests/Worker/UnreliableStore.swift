@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import Foundation
-import RichPush
+import MediaTypes
 import SQLStore
 import SQLiteDatabase
 import Synchronization

@@ -4,8 +4,8 @@ import AttachPrepModel
 import Crypto
 import Foundation
 import Logging
+import MediaTypes
 import Metrics
-import RichPush
 import SQLStore
 import SQLiteDatabase
 import Synchronization

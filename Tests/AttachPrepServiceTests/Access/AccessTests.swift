@@ -3,7 +3,7 @@ import AttachPrepModel
 import AttachPrepService
 import Foundation
 import Logging
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Foundation
 import Logging
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

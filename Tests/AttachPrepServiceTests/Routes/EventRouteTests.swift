@@ -1,5 +1,5 @@
 import AttachPrepJobs
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import AttachPrepJobs
 import AttachPrepService
 import Foundation
-import RichPush
+import MediaTypes
 import Testing
 
 struct ReceiptRouteTests {

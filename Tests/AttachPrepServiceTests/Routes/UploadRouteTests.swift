@@ -1,7 +1,7 @@
 import AttachPrepJobs
 import Crypto
 import Foundation
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Curl
-import RichPush
+import MediaTypes
 import Testing
 
 @testable import AttachPrep

@@ -1,6 +1,6 @@
 import Foundation
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import TestSupport
 import Testing

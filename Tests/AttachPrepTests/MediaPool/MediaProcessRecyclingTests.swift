@@ -1,7 +1,7 @@
 import Glibc
 import Linux
 import MediaEngine
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

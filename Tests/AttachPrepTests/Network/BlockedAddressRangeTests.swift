@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 import Testing
 
 @testable import AttachPrep

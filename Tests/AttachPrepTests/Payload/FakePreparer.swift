@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepModel
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// Returns a fixed manifest, and records the requests.

@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
+import MediaTypes
 import PushPayload
-import RichPush
 import Testing
 
 /// Arrays of payloads: Expo's push API takes up to 100 messages in one request.

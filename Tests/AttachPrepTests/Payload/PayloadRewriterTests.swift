@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
+import MediaTypes
 import PushPayload
-import RichPush
 import Testing
 
 struct PayloadRewriterTests {

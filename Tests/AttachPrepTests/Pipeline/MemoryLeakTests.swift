@@ -3,7 +3,7 @@ import AttachPrepModel
 import Foundation
 import Glibc
 import MediaEngine
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

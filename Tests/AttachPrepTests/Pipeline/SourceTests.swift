@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import MediaEngine
-import RichPush
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing

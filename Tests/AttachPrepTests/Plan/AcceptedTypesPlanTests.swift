@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 import Testing
 
 /// How the types that an app accepts change the plan.

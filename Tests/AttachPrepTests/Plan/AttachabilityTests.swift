@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 import Testing
 
 /// `docs/reference/apple-attachment-rules.md` 1.1, by container and codec.

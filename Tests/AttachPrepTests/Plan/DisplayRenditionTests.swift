@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 import Testing
 
 /// The display rendition: what a notification can show and a phone can fetch.

@@ -1,6 +1,6 @@
 import AttachPrep
 import MediaEngine
-import RichPush
+import MediaTypes
 import Testing
 
 struct PreparationPlanTests {

@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 import Testing
 
 /// Which streams are copied, which are encoded, and within which bounds.

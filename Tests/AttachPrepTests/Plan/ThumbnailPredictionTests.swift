@@ -1,5 +1,5 @@
 import MediaEngine
-import RichPush
+import MediaTypes
 import Testing
 
 @testable import AttachPrep

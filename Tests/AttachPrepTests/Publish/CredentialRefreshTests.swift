@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import RichPush
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing

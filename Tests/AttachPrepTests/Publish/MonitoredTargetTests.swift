@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import RichPush
+import MediaTypes
 import Testing
 
 @testable import AttachPrep

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Logging
 import MediaEngine
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

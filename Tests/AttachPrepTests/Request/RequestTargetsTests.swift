@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Foundation
 import MediaEngine
-import RichPush
+import MediaTypes
 import Testing
 
 @testable import AttachPrep

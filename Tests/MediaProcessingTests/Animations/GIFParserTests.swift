@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaProcessing
-import RichPush
+import MediaTypes
 import Testing
 
 @Suite struct GIFParserTests {

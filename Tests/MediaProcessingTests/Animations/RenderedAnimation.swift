@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import MediaEngine
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 
 /// An animation encoded as GIF by the processor, inspected with ImageMagick and FFmpeg.

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import MediaEngine
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import MediaProcessing
-import RichPush
+import MediaTypes
 import Testing
 
 @Suite struct WaveParserTests {

@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import MediaLibraries
-import RichPush
+import MediaTypes
 import Testing
 
 @testable import MediaProcessing

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import MediaEngine
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 
 /// One movie encoded or copied by the processor, as a media process does it, inspected with FFmpeg's programs.

@@ -1,7 +1,7 @@
 import Foundation
 import MediaEngine
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

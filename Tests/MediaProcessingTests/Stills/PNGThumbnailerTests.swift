@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import MediaEngine
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

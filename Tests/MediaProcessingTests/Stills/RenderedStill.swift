@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import MediaEngine
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 
 /// One render by the processor, as a media process does it, with its outputs as files.

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import Foundation
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import AttachPrepModel
 import Foundation
 import MediaEngine
 import MediaProcessing
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Glibc
 import MediaEngine
-import RichPush
+import MediaTypes
 import TestSupport
 import Testing
 

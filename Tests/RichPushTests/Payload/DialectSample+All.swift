@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 
 extension DialectSample {
     /// Samples of every dialect, several for dialects with several locations.

@@ -1,6 +1,6 @@
 import AttachPrepModel
+import MediaTypes
 import PushPayload
-import RichPush
 import Testing
 
 /// Which payloads are read, and which are rejected with position and remedy.

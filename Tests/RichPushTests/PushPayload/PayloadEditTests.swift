@@ -1,6 +1,6 @@
 import AttachPrepModel
+import MediaTypes
 import PushPayload
-import RichPush
 import Testing
 
 /// Edits change only the values at their paths; all other bytes stay the same.

@@ -1,5 +1,5 @@
+import MediaTypes
 import PushPayload
-import RichPush
 import TestSupport
 import Testing
 

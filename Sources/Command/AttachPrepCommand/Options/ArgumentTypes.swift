@@ -5,7 +5,7 @@ import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// `X,Y,W,H` or `smart[:W:H]`; the request checks the ranges.
 struct CropArgument: ExpressibleByArgument {

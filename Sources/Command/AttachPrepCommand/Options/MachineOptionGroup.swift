@@ -4,7 +4,7 @@ import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
 import Glibc
-import RichPush
+import MediaTypes
 
 /// Options for downloads, concurrency and sandbox, shared by `prepare`, `batch`, `payload` and `inspect`.
 struct MachineOptionGroup: ParsableArguments {

@@ -2,7 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// The format of results: text for people, or JSON.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {

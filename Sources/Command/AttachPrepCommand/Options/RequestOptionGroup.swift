@@ -1,7 +1,7 @@
 public import ArgumentParser
 import AttachPrep
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// Options of a request, shared by `prepare`, `batch`, `payload` and `inspect`.
 struct RequestOptionGroup: ParsableArguments {

@@ -3,7 +3,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// A group of flags of `serve` and `worker`, as text; `ServeConfiguration` parses them together with the environment.
 /// The help shows the groups in the order of a command's properties.

@@ -3,7 +3,7 @@ import AttachPrepModel
 import AttachPrepService
 import Glibc
 import Linux
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// Results on standard output, everything else on standard error.

@@ -1,7 +1,7 @@
 import AttachPrepJobs
 import AttachPrepModel
 import AttachPrepService
-import RichPush
+import MediaTypes
 
 /// A line of text as runs with styles, safe for a terminal; widths are measured without color codes.
 struct StyledText: Sendable, Hashable {

@@ -1,5 +1,5 @@
 package import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// What jobs need and do not cause the failure of. While one is away, jobs wait for it, and no attempt is counted.
 public enum Dependency: String, Codable, Sendable, Hashable, CaseIterable {

@@ -1,7 +1,7 @@
 public import AttachPrep
 public import AttachPrepModel
 public import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// A job as it may be shown: it contains no secrets.
 ///

@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 package import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// How many of some jobs have ended.

@@ -1,7 +1,7 @@
 public import AttachPrep
 public import AttachPrepModel
 public import FoundationEssentials
-public import RichPush
+public import MediaTypes
 import SafeArithmetic
 
 /// Lists, counts and bulk operations on the jobs of a queue. The suite `JobCatalogConformance` runs on each database.

@@ -1,7 +1,7 @@
 public import AttachPrep
 package import AttachPrepModel
 public import FoundationEssentials
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// Pauses of a queue: they hold for the workers of all machines, and last until they are ended.

@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// A notification that is ready to be sent to APNs, for a request with a payload.
 struct JobPush: Encodable, Sendable {

@@ -1,7 +1,7 @@
 public import AttachPrep
 public import AttachPrepModel
 public import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// A durable job queue: each job is leased to one worker at a time, with at-least-once execution and results stored

@@ -1,7 +1,7 @@
 public import AttachPrep
 import AttachPrepModel
 public import MediaEngine
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 public import Tracing
 

@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 public import FoundationEssentials
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// What someone did to jobs or webhooks of a queue.

@@ -3,7 +3,7 @@ public import AttachPrepModel
 internal import Crypto
 internal import FoundationEssentials
 internal import Glibc
-import RichPush
+import MediaTypes
 
 /// A token that permits reporting the arrival of a payload: its signed dispatch id, in 34 characters.
 ///

@@ -2,7 +2,7 @@ import AttachPrep
 package import AttachPrepModel
 import FoundationEssentials
 import Glibc
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// Paths in the data folder, which only its owner can access.

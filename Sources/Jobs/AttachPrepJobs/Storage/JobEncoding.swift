@@ -1,7 +1,7 @@
 package import AttachPrep
 package import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// Encodes and decodes the single-line JSON that the database and the queue's servers store.
 package enum StoredJSON {

@@ -1,5 +1,5 @@
 import AttachPrepModel
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 import Synchronization
 

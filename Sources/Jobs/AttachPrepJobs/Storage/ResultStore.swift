@@ -1,7 +1,7 @@
 public import AttachPrep
 public import AttachPrepModel
 public import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// Stores results by work key, and their files by content.
 ///

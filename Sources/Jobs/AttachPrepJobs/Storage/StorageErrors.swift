@@ -1,6 +1,6 @@
 package import AttachPrepModel
 import Glibc
-import RichPush
+import MediaTypes
 
 /// Converts errors of the data folder to `AttachPrepError`.
 package enum StorageErrors {

@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// The HTTP request of one delivery attempt.

@@ -1,7 +1,7 @@
 public import AttachPrep
 public import AttachPrepModel
 public import FoundationEssentials
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// Stores webhooks until they are delivered or given up.

@@ -4,7 +4,7 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Linux
 public import Logging
-package import RichPush
+package import MediaTypes
 internal import Synchronization
 
 /// A signing secret in the format of Standard Webhooks: `whsec_` and base64 of 24 to 64 bytes.

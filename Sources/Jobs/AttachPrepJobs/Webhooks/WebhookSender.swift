@@ -2,8 +2,8 @@ package import AttachPrep
 internal import AttachPrepModel
 package import FoundationEssentials
 package import Logging
+package import MediaTypes
 public import Metrics
-package import RichPush
 internal import SafeArithmetic
 internal import Synchronization
 package import Tracing

@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
 import Logging
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

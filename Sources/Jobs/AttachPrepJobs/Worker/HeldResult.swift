@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
 import Logging
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// A rendered result whose bucket is away: it is published when the bucket is back, without a second download.

@@ -3,7 +3,7 @@ import AttachPrepModel
 import FoundationEssentials
 import Logging
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// One attempt of a job: rejects jobs that must not start, reuses a stored result, or does the work.

@@ -2,7 +2,7 @@ public import AttachPrep
 import AttachPrepModel
 import Crypto
 public import FoundationEssentials
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// Decides whether work on a claimed job starts.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Logging
-package import RichPush
+package import MediaTypes
 import Synchronization
 
 /// The log handler of one job: each line goes to the service's log with the job's id, and is stored with the job.

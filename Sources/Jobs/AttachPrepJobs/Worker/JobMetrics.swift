@@ -1,8 +1,8 @@
 public import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
+import MediaTypes
 public import Metrics
-import RichPush
 import SafeArithmetic
 import Synchronization
 

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

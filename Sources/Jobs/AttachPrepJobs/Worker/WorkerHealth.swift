@@ -1,6 +1,6 @@
 import AttachPrepModel
 import Logging
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-package import RichPush
+package import MediaTypes
 import Synchronization
 
 /// What a worker reports about itself every few seconds.

@@ -1,5 +1,5 @@
 import AttachPrep
-package import RichPush
+package import MediaTypes
 
 /// How a worker processes jobs.
 public struct WorkerSettings: Sendable {

@@ -1,6 +1,6 @@
 public import AttachPrep
 public import AttachPrepJobs
-import RichPush
+import MediaTypes
 
 /// Changes of many unfinished jobs, a few at a time so that other changes wait for milliseconds only.
 extension SQLJobStore {

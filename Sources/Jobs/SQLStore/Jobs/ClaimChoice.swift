@@ -1,5 +1,5 @@
 import AttachPrep
-import RichPush
+import MediaTypes
 
 /// A due job that a claim may take.
 struct ClaimCandidate: Sendable, Hashable {

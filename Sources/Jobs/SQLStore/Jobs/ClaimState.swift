@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// What claims remember from one to the next: the only row of `claim_state`, which only claims change.

@@ -3,7 +3,7 @@ public import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 import Logging
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

@@ -1,7 +1,7 @@
 public import AttachPrepJobs
 public import AttachPrepModel
 public import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 extension SQLJobStore {

@@ -1,7 +1,7 @@
 public import AttachPrepJobs
 import AttachPrepModel
 public import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 extension SQLJobStore: JobCatalog {

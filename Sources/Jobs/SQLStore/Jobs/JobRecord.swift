@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// A job as a row; its JSON is decoded after it has left the database's thread.
 struct JobRecord: Sendable {

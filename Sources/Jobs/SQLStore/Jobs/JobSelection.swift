@@ -1,7 +1,7 @@
 import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 /// A filter as SQL conditions over one of the job tables.
 struct JobSelection: Sendable {

@@ -2,7 +2,7 @@ import AttachPrep
 public import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 
 extension SQLJobStore: PauseStore {
     public func pauses() async throws -> [JobPause] {

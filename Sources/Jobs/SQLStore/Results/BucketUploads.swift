@@ -4,7 +4,7 @@ import AttachPrepModel
 public import FoundationEssentials
 import Glibc
 public import Logging
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// Uploads in the bucket of results, for a queue of several machines. Each machine keeps copies of those that it uses.

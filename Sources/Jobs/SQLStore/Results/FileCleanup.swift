@@ -2,7 +2,7 @@ import AttachPrep
 package import AttachPrepJobs
 import FoundationEssentials
 import Glibc
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 extension SQLJobStore {

@@ -4,7 +4,7 @@ public import AttachPrepModel
 public import FoundationEssentials
 import Glibc
 import Logging
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 extension SQLJobStore: ResultStore {

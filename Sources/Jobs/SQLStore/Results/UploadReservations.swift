@@ -1,6 +1,6 @@
 import AttachPrepJobs
 import AttachPrepModel
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

@@ -1,7 +1,7 @@
 public import AttachPrepJobs
 public import FoundationEssentials
 import Glibc
-import RichPush
+import MediaTypes
 
 /// Where the bytes of uploads are: in the data folder, or in a bucket for all machines.
 public protocol UploadBytes: Sendable {

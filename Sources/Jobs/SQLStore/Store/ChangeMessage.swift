@@ -1,5 +1,5 @@
 import AttachPrepJobs
-import RichPush
+import MediaTypes
 
 /// Changes of jobs as a message to other processes: the sender's slot, then for each job a letter for its state and its
 /// id, separated by spaces.

@@ -1,6 +1,6 @@
 import AttachPrepJobs
 import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

@@ -3,7 +3,7 @@ public import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 public import Logging
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

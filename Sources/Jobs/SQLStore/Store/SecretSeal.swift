@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Crypto
 import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Seals the secrets that a database holds: headers, complete URLs, callback URLs.

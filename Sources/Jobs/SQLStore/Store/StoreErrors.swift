@@ -1,6 +1,6 @@
 import AttachPrepJobs
 import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// Converts errors of the database for callers.
 enum StoreErrors {

@@ -1,6 +1,6 @@
 import AttachPrepJobs
 import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// The tables, in the types of `SQLDialect.definition`. Times are milliseconds since 1970; leases end by the clock of
 /// `StoreMoment.steady`.

@@ -1,7 +1,7 @@
 public import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The workers of a shared database: a row with the last report of each.

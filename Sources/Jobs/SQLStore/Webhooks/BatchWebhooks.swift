@@ -1,7 +1,7 @@
 import AttachPrep
 public import AttachPrepJobs
 import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The webhooks of batches: a row of `batch` waits until no job of the batch waits or runs.

@@ -1,6 +1,6 @@
 public import AttachPrepJobs
 public import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 extension SQLJobStore: WebhookOutbox {

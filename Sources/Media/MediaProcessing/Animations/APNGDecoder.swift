@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Decodes and composes the frames of an animated PNG. Each frame is wrapped as a PNG and decoded by libvips with color
 /// management, which neither libvips nor libav applies to a whole APNG.

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Decodes the frames of an AVIF sequence with libav, and combines them with the alpha track.

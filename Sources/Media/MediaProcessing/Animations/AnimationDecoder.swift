@@ -1,5 +1,5 @@
 import AttachPrepModel
-package import RichPush
+package import MediaTypes
 
 /// Decodes the frames of an animation in order, as a device would show them: composed, in sRGB.
 ///

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Decodes the frames of a GIF on demand and composes them as browsers and iOS do.
 package final class GIFDecoder: AnimationDecoder {

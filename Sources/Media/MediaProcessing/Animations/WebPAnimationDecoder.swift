@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Decodes the frames of a WebP; libwebp composes them.
 final class WebPAnimationDecoder: AnimationDecoder {

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Converts an audio file to M4A or MP3: copies the stream where possible, otherwise encodes it within the byte and

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Copies the packets of an audio stream into another container, bit for bit.

@@ -2,7 +2,7 @@ import AttachPrepModel
 import Foundation
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Encodes audio repeatedly until its size is just below the limit.

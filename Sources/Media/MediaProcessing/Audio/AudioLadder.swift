@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Chooses the encoder's settings: full quality, reduced quality for a byte limit, or a prefix where the minimum is too

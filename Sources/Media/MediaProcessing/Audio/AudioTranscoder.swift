@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Foundation
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Decodes one audio stream and encodes it as AAC or MP3: takes packets and returns packets, in order.

@@ -1,5 +1,5 @@
 import MediaLibraries
-package import RichPush
+package import MediaTypes
 
 /// Reads the cover image embedded in an audio file or movie.
 package enum CoverArt {

@@ -2,7 +2,7 @@ package import AttachPrepModel
 import Glibc
 import Linux
 import MediaEngine
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// A file of any length read through one buffer, for parsers of boxes, chunks, blocks and frames.

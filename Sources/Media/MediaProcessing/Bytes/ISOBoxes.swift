@@ -1,5 +1,5 @@
 import AttachPrepModel
-package import RichPush
+package import MediaTypes
 
 /// Parses the boxes of an ISO base media or QuickTime file: checks that the file is complete and reads its brand,
 /// encryption and fragments.

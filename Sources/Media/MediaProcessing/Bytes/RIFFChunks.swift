@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// Parses the chunks of a WAV (RIFF, RIFX, RF64) and checks that the declared samples are present.
 ///

@@ -1,4 +1,4 @@
-package import RichPush
+package import MediaTypes
 
 /// Identifies image formats by the first bytes of a file.
 ///

@@ -3,7 +3,7 @@ import Glibc
 import Linux
 package import MediaEngine
 package import MediaLibraries
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// Identifies a file's format by its first bytes: by signature, then by libmagic for content that is not media.

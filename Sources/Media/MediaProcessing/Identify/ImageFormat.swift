@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 
 /// The formats of images. Choices by format list all of these, so that a new one does not compile until each has
 /// decided about it.

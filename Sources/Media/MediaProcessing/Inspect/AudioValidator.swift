@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Verifies that the first and last packets of an audio stream decode.
 final class AudioValidator {

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Verifies that a movie's video decodes at selected points: the first keyframe, the last one, and the wanted frame

@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Reads geometry, color and frames of an image file from its header; decodes pixels only on request.
 struct ImageInspection {

@@ -1,5 +1,5 @@
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// A container detected by its first bytes, with the check that it is complete. Ambiguous formats are not detected.
 enum MediaContainer: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// Inspects a file with the inspection for its kind.
 enum MediaInspection {

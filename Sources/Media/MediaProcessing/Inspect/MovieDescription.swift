@@ -1,7 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// What the packets of a movie tell about it.

@@ -1,7 +1,7 @@
 import AttachPrepModel
 package import MediaEngine
 import MediaLibraries
-package import RichPush
+package import MediaTypes
 
 /// Describes a movie or audio file and checks whether it is intact.
 package enum MovieInspection {

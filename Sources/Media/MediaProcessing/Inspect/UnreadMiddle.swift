@@ -1,5 +1,5 @@
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The packets of an audio file that need not be read, because nothing in them can be checked: they are neither decoded

@@ -1,7 +1,7 @@
 import AttachPrepModel
 package import MediaEngine
 import MediaLibraries
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// Extracts the frame that a movie shows at a given time.

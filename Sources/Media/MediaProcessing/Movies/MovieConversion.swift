@@ -1,7 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Converts a movie to MP4: copies streams where possible and encodes the others, within the byte and time limits.

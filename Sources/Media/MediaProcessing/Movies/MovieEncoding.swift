@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Encodes a movie repeatedly until it is within the byte and time limits.
 struct MovieEncoding {

@@ -1,6 +1,6 @@
 import Foundation
 import MediaLibraries
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// Measurements on which the choice of encoding settings is based.

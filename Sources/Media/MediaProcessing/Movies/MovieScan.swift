@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Facts about a movie that a conversion needs: one pass over all packets, without decoding.

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Chooses the time of a movie's most representative frame.

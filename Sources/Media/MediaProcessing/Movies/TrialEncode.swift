@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Linux
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Decodes and encodes a few short excerpts of a movie to estimate the bytes and time of the whole.

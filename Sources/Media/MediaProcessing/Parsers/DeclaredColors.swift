@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The colors of a still by the numbers in its container, for the formats whose numbers libvips ignores: PNG, HEIC and

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// Parses the blocks of a GIF up to the trailer: frames, delays and loops, and that the file is complete.
 ///

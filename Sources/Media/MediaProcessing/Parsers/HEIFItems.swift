@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The items of a HEIF's first `meta` box: their types, locations, properties and references.

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// Rejects an image by its header, before any pixel is decoded.

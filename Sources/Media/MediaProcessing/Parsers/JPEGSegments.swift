@@ -1,6 +1,6 @@
 import AttachPrepModel
 import Glibc
-import RichPush
+import MediaTypes
 
 /// The segments of a JPEG from SOI to EOI, divided into those needed for display and metadata.
 ///

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// What the header of a JPEG XL declares: libvips shows the last frame of an animation and ignores the curves of HDR,

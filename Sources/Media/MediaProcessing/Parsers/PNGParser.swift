@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Parses the chunks of a PNG to its end: size, animation, and that the file is complete.

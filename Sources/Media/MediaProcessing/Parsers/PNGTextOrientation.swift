@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// The EXIF orientation in a text chunk of a PNG, where ImageMagick and ExifTool write EXIF ("Raw profile type exif").
 ///

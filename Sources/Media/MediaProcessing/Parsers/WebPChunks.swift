@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Reads the chunks of a WebP up to the end that its header declares; data after it is ignored.
 ///

@@ -2,7 +2,7 @@ import AttachPrepModel
 import Glibc
 import Linux
 package import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Called with each call and its descriptors before the work; an error it throws becomes the answer.

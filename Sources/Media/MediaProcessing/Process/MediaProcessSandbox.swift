@@ -1,7 +1,7 @@
 import Glibc
 package import Linux
 package import MediaEngine
-import RichPush
+import MediaTypes
 
 /// The sandbox layers that the media process enables before it receives untrusted data.
 ///

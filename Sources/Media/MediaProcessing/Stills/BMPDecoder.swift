@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Decodes BMP files, which libvips cannot read, with libav.

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Decodes the largest image of a Windows icon.

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Rendering one frame of an animation.
 extension ImageRenderer {

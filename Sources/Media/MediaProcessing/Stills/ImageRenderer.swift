@@ -1,7 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Renders any source: selects the image to show, makes it upright in sRGB, and writes the requested renditions.

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Foundation
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Encodes a JPEG below a byte limit: lowers quality first, then size.

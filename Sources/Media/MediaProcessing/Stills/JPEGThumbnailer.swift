@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Makes the thumbnail of a plain JPEG from its stored components, without color conversion and at the smallest decoded
 /// size.

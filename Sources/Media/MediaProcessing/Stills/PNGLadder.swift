@@ -1,6 +1,6 @@
 import Foundation
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Encodes a PNG below a byte limit in steps, lossless ones first.
 ///

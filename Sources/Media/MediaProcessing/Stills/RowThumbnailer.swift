@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Makes a thumbnail while the rows of its image arrive, without ever holding the whole image in memory.
 struct RowThumbnailer {

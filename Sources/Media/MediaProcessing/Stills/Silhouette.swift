@@ -1,5 +1,5 @@
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// The silhouette of a drawing, of which a status bar shows only the transparency: white on nothing, square.
 struct Silhouette {

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Validates the coded data of a still, independently of the decoder that is used later.
 ///

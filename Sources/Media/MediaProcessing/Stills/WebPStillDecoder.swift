@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Decodes a plain WebP into the components it is coded in.
 ///

@@ -1,6 +1,6 @@
 package import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// How a stored frame is displayed: scaled to square pixels, then rotated.

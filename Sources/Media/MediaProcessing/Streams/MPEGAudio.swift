@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 
 /// Parses all frames of an MPEG audio file: a truncated MP3 decodes without an error, so only this detects it.
 // Bounded throughout: offsets in the file, frames of 14 bits, tags of 33 bits, and a declared count of 32.

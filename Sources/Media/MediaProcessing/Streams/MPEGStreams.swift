@@ -1,4 +1,4 @@
-import RichPush
+import MediaTypes
 
 /// Checks the packs and packets of an MPEG program stream: the last one must be complete.
 ///

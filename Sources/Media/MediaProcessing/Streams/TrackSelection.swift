@@ -1,5 +1,5 @@
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Which tracks of a movie are shown, as a player chooses them.
 ///

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Glibc
 import Linux
-import RichPush
+import MediaTypes
 
 /// The empty file into which one rendition is written; opened by the parent process.
 struct OutputFile {

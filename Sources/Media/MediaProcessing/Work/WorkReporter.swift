@@ -1,5 +1,5 @@
 package import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

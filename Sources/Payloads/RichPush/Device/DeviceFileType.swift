@@ -64,7 +64,7 @@ extension DeviceFileType {
 
     /// Looks up the extension of a file name or URL path; nil when there is none or it is not attachable.
     init?(name: String) {
-        let format = MediaAddress.fileExtension(of: name).flatMap { MediaTypeNames.extensions[$0] }
+        let format = FileName.fileExtension(of: name).flatMap { MediaTypeNames.extensions[$0] }
         guard let type = AttachmentType(name: name).map(Self.init) ?? Self(format) else { return nil }
         self = type
     }

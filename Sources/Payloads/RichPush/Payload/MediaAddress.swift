@@ -47,19 +47,4 @@ package enum MediaAddress {
 
     /// ASCII characters that RFC 3986 does not allow, except brackets and percent signs, which many URLs contain.
     private static let invalidURLBytes = Set("\"<>\\^`{|}".utf8)
-
-    /// The extension of a URL's path or of a file name, in lowercase; nil when there is none.
-    package static func fileExtension(of address: String) -> String? {
-        var name = Substring(address)
-        if let scheme = name.range(ofFirst: "://") {
-            let path = name[scheme.upperBound...]
-            guard let slash = path.firstIndex(of: "/") else { return nil }
-            name = path[slash...]
-        }
-        name = name.prefix { $0 != "?" && $0 != "#" }
-        if let slash = name.lastIndex(of: "/") { name = name[name.index(after: slash)...] }
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
-        let ending = name[name.index(after: dot)...]
-        return ending.isEmpty ? nil : ending.lowercased()
-    }
 }

@@ -71,7 +71,7 @@ enum MediaURLSearch {
     }
 
     private static func hasMediaExtension(_ url: String) -> Bool {
-        guard let ending = MediaAddress.fileExtension(of: url) else { return false }
+        guard let ending = FileName.fileExtension(of: url) else { return false }
         return MediaTypeNames.extensions[ending] != nil && !MediaTypeNames.nonExtensionNames.contains(ending)
     }
 

@@ -1,6 +1,6 @@
 internal import AttachPrepModel
 internal import Curl
-package import RichPush
+package import MediaTypes
 package import SafeArithmetic
 
 /// What a download does after one request and its response.

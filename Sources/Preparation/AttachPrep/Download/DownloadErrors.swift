@@ -1,5 +1,5 @@
 internal import AttachPrepModel
-internal import RichPush
+internal import MediaTypes
 
 /// The errors of downloads. Each message gives what failed, the limit and what to do.
 extension AttachPrepError {

@@ -3,7 +3,7 @@ internal import Crypto
 internal import Curl
 internal import Glibc
 import Linux
-package import RichPush
+package import MediaTypes
 internal import SafeArithmetic
 internal import Synchronization
 

@@ -1,7 +1,7 @@
 internal import AttachPrepModel
 internal import Curl
 internal import FoundationEssentials
-package import RichPush
+package import MediaTypes
 internal import SafeArithmetic
 
 /// One download with all its redirects and attempts.

@@ -1,6 +1,6 @@
 package import AttachPrepModel
 internal import Curl
-package import RichPush
+package import MediaTypes
 internal import SafeArithmetic
 internal import Synchronization
 

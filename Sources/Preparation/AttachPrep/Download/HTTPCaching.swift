@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import RichPush
+package import MediaTypes
 internal import SafeArithmetic
 
 /// The freshness of a response as a shared cache computes it (RFC 9111). Pure.

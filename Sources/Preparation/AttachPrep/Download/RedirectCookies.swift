@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import RichPush
+internal import MediaTypes
 internal import SafeArithmetic
 
 /// The cookies that the redirects of one download set, for a server that checks them when the client comes back.

@@ -1,6 +1,6 @@
 internal import AttachPrepModel
 internal import FoundationEssentials
-internal import RichPush
+internal import MediaTypes
 internal import SafeArithmetic
 
 /// When a presigned URL expires, by its query: S3-compatible storage, CloudFront, Google Cloud, Azure. Pure.

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import Linux
-import RichPush
+import MediaTypes
 
 /// One thread for blocking file work, which would otherwise block Swift's cooperative thread pool.
 package final class BlockingThread: Sendable {

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import FoundationEssentials
 import Glibc
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// Creates folders that only the user of this process can access, regardless of its umask.

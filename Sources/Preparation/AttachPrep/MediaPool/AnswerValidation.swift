@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Glibc
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// Validates what a media process sends. A compromised process can send anything, and its numbers reach arithmetic and
 /// its texts reach the manifest.

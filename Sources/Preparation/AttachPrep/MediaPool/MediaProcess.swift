@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Linux
 import MediaEngine
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// One running media process: its process, its socket, its usage and its number of calls.

@@ -2,7 +2,7 @@ import AttachPrepModel
 import Glibc
 import Linux
 import MediaEngine
-package import RichPush
+package import MediaTypes
 import Synchronization
 
 /// The parent's side of one media process: starts it, sends calls, ends it after an error and prepares its successor.

@@ -2,7 +2,7 @@ import AttachPrepModel
 import Glibc
 import Linux
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Why a media process is ended during a call.

@@ -2,7 +2,7 @@ import AttachPrepModel
 import FoundationEssentials
 import Linux
 public import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The processor time that a call of a media process may take, by what its file declares: bytes, pixels and frames.

@@ -2,7 +2,7 @@ import AttachPrepModel
 import Glibc
 import Linux
 public import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Runs every escape attempt, each in a process of its own in which only the layer under test is enabled.

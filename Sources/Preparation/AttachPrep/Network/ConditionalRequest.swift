@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-import RichPush
+import MediaTypes
 internal import SafeArithmetic
 
 /// The conditional headers that ask whether a file has changed since it was fetched (RFC 9110, 13).

@@ -1,6 +1,6 @@
 import AttachPrepModel
 internal import Curl
-import RichPush
+import MediaTypes
 internal import SafeArithmetic
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 package import AttachPrepModel
 package import Curl
-package import RichPush
+package import MediaTypes
 internal import SafeArithmetic
 
 /// Sends single HTTP requests, such as webhooks, under the same address policy as downloads, and reuses connections.

@@ -1,6 +1,6 @@
 internal import AttachPrepModel
 internal import Curl
-internal import RichPush
+internal import MediaTypes
 internal import SafeArithmetic
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import AttachPrepModel
 internal import Curl
-package import RichPush
+package import MediaTypes
 
 /// Resolves a host name and checks all its addresses against the policy; one blocked address rejects the name.
 struct HostResolver: Sendable {

@@ -1,6 +1,6 @@
 public import AttachPrepModel
 internal import Glibc
-import RichPush
+import MediaTypes
 internal import SafeArithmetic
 
 /// An IPv4 or IPv6 address.

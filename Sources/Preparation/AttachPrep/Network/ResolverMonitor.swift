@@ -1,5 +1,5 @@
 internal import AttachPrepModel
-internal import RichPush
+internal import MediaTypes
 internal import Synchronization
 
 /// Resolves the names of sources, and finds out after a failure whether the name servers are away.

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Linux
-internal import RichPush
+internal import MediaTypes
 internal import Synchronization
 
 /// Resolves names with `getaddrinfo` on threads that are abandoned when they hang.

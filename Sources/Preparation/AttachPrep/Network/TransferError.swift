@@ -1,6 +1,6 @@
 internal import AttachPrepModel
 internal import Curl
-import RichPush
+import MediaTypes
 package import SafeArithmetic
 
 /// The error of a transfer that did not complete, and whether another attempt may succeed.

@@ -1,5 +1,5 @@
 public import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// Prepares equal requests once: those of one payload, of an array, or of many lines.
 public actor SharedPreparations {

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// Makes the sender's picture from its own source, while the media of the request is fetched and prepared.
 struct AvatarStep: Sendable {

@@ -1,6 +1,6 @@
 import Linux
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

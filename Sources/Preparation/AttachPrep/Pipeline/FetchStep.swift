@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Glibc
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The first stage: stores the source in the staging folder, and identifies it while it arrives.

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Glibc
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// A source on disk, with what the server declared.

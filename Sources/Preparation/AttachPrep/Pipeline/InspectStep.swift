@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import Logging
 public import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The second step: format, validity and properties of the file, and for a movie perhaps the thumbnail as well.

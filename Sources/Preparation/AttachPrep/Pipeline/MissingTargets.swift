@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// Warnings about pictures for other systems that are missing in a result, one for each cause. Pure.
 struct MissingTargets {

@@ -1,6 +1,6 @@
 import Logging
 import MediaEngine
-import RichPush
+import MediaTypes
 import Tracing
 
 /// The dependencies of the pipeline, shared by all requests.

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Logging
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The pipeline of one request. Each stage takes the complete value of the stage before.

@@ -1,6 +1,6 @@
 public import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// What is known about a preparation while its stages run: its clock, its manifest so far, and its spans.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import MediaEngine
-package import RichPush
+package import MediaTypes
 public import Tracing
 
 /// The settings of a preparer, which apply to all its requests.

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// The last step before the publish target's: gives the files their final names and completes the manifest.
 struct PublishStep: Sendable {

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The render step: makes all renditions, or fewer when the time budget runs short.

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Glibc
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// One render: a media process writes into files opened for it; what it wrote is counted, hashed and sealed.
 struct RenderStep: Sendable {

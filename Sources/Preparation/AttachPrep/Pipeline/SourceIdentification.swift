@@ -3,7 +3,7 @@ import Crypto
 import Glibc
 import Linux
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

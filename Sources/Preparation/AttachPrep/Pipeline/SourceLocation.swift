@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Glibc
 import Linux
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 enum SourceLocation: Sendable, Hashable {

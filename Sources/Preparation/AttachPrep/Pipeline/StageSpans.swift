@@ -1,5 +1,5 @@
 internal import AttachPrepModel
-internal import RichPush
+internal import MediaTypes
 internal import SafeArithmetic
 internal import Synchronization
 internal import Tracing

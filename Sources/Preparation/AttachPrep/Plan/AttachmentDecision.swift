@@ -1,6 +1,6 @@
 import AttachPrepModel
 package import MediaEngine
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// How the attachment is made from the source, and why.

@@ -1,5 +1,5 @@
 import MediaEngine
-import RichPush
+import MediaTypes
 
 /// The streams that iOS plays in each type of attachment. What is in no row is converted. Pure.
 ///

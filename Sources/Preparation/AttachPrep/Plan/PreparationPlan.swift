@@ -1,6 +1,6 @@
 public import AttachPrepModel
 public import MediaEngine
-public import RichPush
+public import MediaTypes
 
 /// What will be done with a file, and why. A pure function of inspection, size and request.
 public struct PreparationPlan: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// How an attachment is written: which streams are copied, and within which limits. Pure.

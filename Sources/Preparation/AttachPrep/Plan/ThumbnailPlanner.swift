@@ -1,6 +1,6 @@
 import AttachPrepModel
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Chooses the frame that a thumbnail shows, and the time to emit for it.

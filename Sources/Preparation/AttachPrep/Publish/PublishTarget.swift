@@ -2,7 +2,7 @@ public import AttachPrepModel
 import FoundationEssentials
 import Glibc
 public import Logging
-import RichPush
+import MediaTypes
 import Synchronization
 import Tracing
 

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Curl
 import Logging
-package import RichPush
+package import MediaTypes
 import Tracing
 
 /// Sends signed requests to one bucket, with retries until their deadline.

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The error of a failed request to a bucket, and what may resolve it. Pure.

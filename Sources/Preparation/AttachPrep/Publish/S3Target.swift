@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Glibc
 import Logging
-package import RichPush
+package import MediaTypes
 import Tracing
 
 /// Publishes results as objects of a bucket: the files as `prefix/_content/<digest>.jpg`, or in the layout by id as

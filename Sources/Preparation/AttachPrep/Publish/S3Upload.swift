@@ -3,7 +3,7 @@ import Curl
 import Glibc
 import Linux
 import Logging
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 import Synchronization
 

@@ -3,7 +3,7 @@ import Curl
 import FoundationEssentials
 import Glibc
 import Linux
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// A hidden folder beside the results that holds one request's files; it is renamed into place as a whole, or removed.

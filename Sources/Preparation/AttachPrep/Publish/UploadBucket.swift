@@ -3,7 +3,7 @@ import Crypto
 import Glibc
 import Linux
 package import Logging
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The objects of callers' uploads in the bucket of results: `prefix/_uploads/<id>`.

@@ -2,7 +2,7 @@ import AttachPrepModel
 public import FoundationEssentials
 public import Logging
 import MediaEngine
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// Rejects content that has ended its media process twice: by a crash, or by exceeding its memory or processor time.

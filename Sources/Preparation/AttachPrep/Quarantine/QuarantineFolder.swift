@@ -1,7 +1,7 @@
 import AttachPrepModel
 import FoundationEssentials
 import Glibc
-import RichPush
+import MediaTypes
 
 /// Quarantine entries on disk, one small file each, shared by all processes that use the data folder.
 ///

@@ -1,5 +1,5 @@
 import AttachPrepModel
-public import RichPush
+public import MediaTypes
 
 /// The attachment types that an app or the SDK in it can show. A kind without a type in the list is not restricted.
 ///

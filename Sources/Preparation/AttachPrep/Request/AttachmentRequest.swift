@@ -2,7 +2,7 @@ public import AttachPrepModel
 import Crypto
 import FoundationEssentials
 import MediaEngine
-public import RichPush
+public import MediaTypes
 import SafeArithmetic
 
 /// A request to prepare an attachment: source, options, policy and budget. Only the source is required.

@@ -1,5 +1,5 @@
 public import AttachPrepModel
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The network a phone is expected on: a profile, or a bit rate.

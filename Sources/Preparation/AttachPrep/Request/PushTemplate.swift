@@ -1,7 +1,7 @@
 public import AttachPrepModel
 import FoundationEssentials
+import MediaTypes
 import PushPayload
-import RichPush
 
 /// The APNs payload of a request, into which the files of its result are written.
 public struct PushTemplate: Codable, Sendable, Hashable {

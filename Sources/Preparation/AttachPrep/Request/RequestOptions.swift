@@ -1,6 +1,6 @@
 public import AttachPrepModel
 public import MediaEngine
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// Options for thumbnail, crop, animation and rotation.

@@ -1,6 +1,6 @@
 import AttachPrepModel
 package import MediaEngine
-public import RichPush
+public import MediaTypes
 
 /// The systems that a request's media is prepared for. iOS is always one of them: its attachment decides the outcome.
 ///

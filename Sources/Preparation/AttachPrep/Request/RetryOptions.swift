@@ -1,6 +1,6 @@
 import AttachPrepModel
 public import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// How failed attempts of a job are retried. What is nil is as in the policy that it is based on.

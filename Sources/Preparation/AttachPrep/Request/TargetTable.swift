@@ -1,7 +1,7 @@
 import AttachPrepModel
 package import MediaEngine
+package import MediaTypes
 import PushPayload
-package import RichPush
 
 /// The pictures that can be requested beside iOS's attachment: one row for each, with its limits.
 ///

@@ -4,7 +4,7 @@ import Crypto
 import FoundationEssentials
 import Linux
 public import Logging
-package import RichPush
+package import MediaTypes
 import Synchronization
 
 /// The bearer tokens of a service, from a list and from a file that is reloaded when it changes.

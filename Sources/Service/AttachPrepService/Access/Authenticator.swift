@@ -3,7 +3,7 @@ import AttachPrepModel
 import HTTPTypes
 import Hummingbird
 import Logging
-import RichPush
+import MediaTypes
 
 struct Authenticator: Sendable {
     let tokens: AccessTokens

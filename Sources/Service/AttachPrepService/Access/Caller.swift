@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Who sends a request: the name of a token, and what it may do.

@@ -2,7 +2,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import HTTPTypes
 import Hummingbird
-import RichPush
+import MediaTypes
 
 /// The policy of a service without tokens: only clients on this machine, and no requests from other sites' web pages
 /// (DNS rebinding, cross-site requests).

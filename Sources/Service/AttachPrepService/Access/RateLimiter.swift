@@ -1,6 +1,6 @@
 import AttachPrepModel
 import Glibc
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// A token bucket per name: `perSecond` requests per second, with a burst of the same number.

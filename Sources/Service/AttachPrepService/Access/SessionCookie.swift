@@ -3,7 +3,7 @@ import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// A session cookie of the dashboard: `<expiry>.<key ID>.<mac>`, signed with the digest of the caller's token.

@@ -1,5 +1,5 @@
 import AttachPrep
-import RichPush
+import MediaTypes
 
 extension ServeConfiguration {
     /// Every setting with its value and source, for `--print-config`: itself a configuration file, in which secrets,

@@ -3,8 +3,8 @@ import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 import Linux
+import MediaTypes
 public import PostgresDatabase
-import RichPush
 public import SQLStore
 
 /// The PostgreSQL database of a queue that several machines share.

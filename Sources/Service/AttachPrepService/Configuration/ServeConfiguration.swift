@@ -3,8 +3,8 @@ public import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 public import Logging
+import MediaTypes
 package import OTLP
-import RichPush
 import SafeArithmetic
 
 /// The validated settings of `attachprep serve` or `attachprep worker`.

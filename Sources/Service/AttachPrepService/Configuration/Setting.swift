@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
-import RichPush
+import MediaTypes
 
 /// The settings of `attachprep serve` and `attachprep worker`: each is a flag, an environment variable and a key of the
 /// configuration file.

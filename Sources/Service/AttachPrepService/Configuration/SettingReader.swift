@@ -4,7 +4,7 @@ import AttachPrepModel
 import FoundationEssentials
 import Linux
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Parses the values of settings; errors name the flag, the variable, or the file's key and line.

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// Where a setting's value comes from.
 enum SettingSource: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import CYaml
-import RichPush
+import MediaTypes
 
 /// Checks a YAML text by the parser's events, before a tree is made of it: no anchors (`&name`) and aliases (`*name`),
 /// with which a small file can stand for billions of values, and no more nodes and levels than a configuration has.

@@ -1,9 +1,9 @@
 import AttachPrepModel
 import Glibc
 import HTTPTypes
+import MediaTypes
 import NIOCore
 import NIOHTTP1
-import RichPush
 
 /// Enforces timeouts, message order and connection limits on one connection. Runs on its event loop.
 ///

@@ -1,8 +1,8 @@
 import AttachPrep
 import Linux
+import MediaTypes
 import NIOCore
 import NIOPosix
-import RichPush
 import SafeArithmetic
 import Synchronization
 

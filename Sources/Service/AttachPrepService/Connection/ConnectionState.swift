@@ -1,7 +1,7 @@
 import HTTPTypes
+import MediaTypes
 import NIOCore
 import NIOHTTP1
-import RichPush
 import SafeArithmetic
 
 /// Timeouts and the minimum transfer rate of a connection.

@@ -1,5 +1,5 @@
+import MediaTypes
 import NIOCore
-import RichPush
 
 /// Tells a `Content-Length` beyond 64 bits from one that is no number: llhttp reports both as the same error.
 ///

@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
+import MediaTypes
 import NIOHTTP1
-import RichPush
 import SafeArithmetic
 
 /// Validates the text of a request's head, before anything compares it: routing, header fields and queries are

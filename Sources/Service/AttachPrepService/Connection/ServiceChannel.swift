@@ -3,11 +3,11 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
+import MediaTypes
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
-import RichPush
 import SafeArithmetic
 
 /// The channel handlers of a connection.

@@ -1,5 +1,5 @@
+public import MediaTypes
 public import Metrics
-public import RichPush
 import SafeArithmetic
 import Synchronization
 

@@ -3,7 +3,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import Hummingbird
 import Logging
-import RichPush
+import MediaTypes
 
 /// `GET /v1/actions`: who retried, cancelled, purged or paused what.
 struct ActionRoutes: Sendable {

@@ -1,7 +1,7 @@
 import AttachPrepModel
+import MediaTypes
 import NIOCore
 import NIOPosix
-import RichPush
 import SafeArithmetic
 
 /// An open file, closed on deinit; blocking operations run on NIO's thread pool.

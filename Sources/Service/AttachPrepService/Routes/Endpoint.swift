@@ -3,8 +3,8 @@ import AttachPrepModel
 import HTTPTypes
 import Hummingbird
 import Logging
+import MediaTypes
 import NIOCore
-import RichPush
 import SafeArithmetic
 
 struct Endpoint: Sendable {

@@ -1,5 +1,5 @@
 import AttachPrepJobs
-package import RichPush
+package import MediaTypes
 import Synchronization
 
 /// The latest changes of jobs with numbers, so that a listener that reconnects gets those that it has missed.

@@ -4,8 +4,8 @@ import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+package import MediaTypes
 import NIOCore
-package import RichPush
 import SafeArithmetic
 import Synchronization
 

@@ -2,8 +2,8 @@ import AttachPrepModel
 import HTTPTypes
 import Hummingbird
 import Logging
+import MediaTypes
 import NIOCore
-import RichPush
 import ServiceLifecycle
 import Synchronization
 

@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 extension QueryParameters {

@@ -4,7 +4,7 @@ package import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// `/v1/jobs`: list, show, cancel, retry and purge jobs, and show their logs.

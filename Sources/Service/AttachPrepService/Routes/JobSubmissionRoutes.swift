@@ -4,7 +4,7 @@ import AttachPrepModel
 import Crypto
 import HTTPTypes
 import Hummingbird
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// `POST /v1/jobs`: enqueues a request or a batch.

@@ -3,7 +3,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import HTTPTypes
 import Hummingbird
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 import Synchronization
 

@@ -3,8 +3,8 @@ import AttachPrepJobs
 import AttachPrepModel
 import HTTPTypes
 import Hummingbird
+import MediaTypes
 import NIOCore
-import RichPush
 
 /// `GET /media/{id}/{file}`: serves result files to devices. The unguessable URL is the authorization; the content
 /// behind a URL never changes.

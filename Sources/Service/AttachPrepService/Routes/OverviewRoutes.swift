@@ -3,7 +3,7 @@ package import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 import Hummingbird
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// `GET /v1/overview`: service status, job counts and throughput for the dashboard.

@@ -4,8 +4,8 @@ import AttachPrepPages
 import Crypto
 import HTTPTypes
 import Hummingbird
+import MediaTypes
 import NIOCore
-import RichPush
 
 /// Serves the dashboard at `/`, its assets, and `/openapi.json`.
 struct PageRoutes: Sendable {

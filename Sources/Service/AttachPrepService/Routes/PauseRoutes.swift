@@ -2,7 +2,7 @@ import AttachPrep
 package import AttachPrepJobs
 import AttachPrepModel
 import Hummingbird
-import RichPush
+import MediaTypes
 
 /// `/v1/pauses`: lists pauses; `/v1/jobs/pause` and `/v1/jobs/resume` begin and end them.
 struct PauseRoutes: Sendable {

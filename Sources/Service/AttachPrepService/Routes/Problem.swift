@@ -4,9 +4,9 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import Logging
+import MediaTypes
 import NIOCore
 import NIOHTTP1
-import RichPush
 import SafeArithmetic
 
 /// An error response as `application/problem+json` (RFC 9457).

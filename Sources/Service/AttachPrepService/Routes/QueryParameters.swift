@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
 import Hummingbird
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 struct QueryParameters {

@@ -4,8 +4,8 @@ import Crypto
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import MediaTypes
 import NIOCore
-import RichPush
 import SafeArithmetic
 
 /// A request's body, limited to `bytesMax`.

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import HTTPTypes
 import Hummingbird
-package import RichPush
+package import MediaTypes
 
 /// `/v1/session`: exchanges a token for a session cookie that scripts cannot read.
 struct SessionRoutes: Sendable {

@@ -5,9 +5,9 @@ import Crypto
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import MediaTypes
 import NIOCore
 import NIOPosix
-import RichPush
 import SafeArithmetic
 
 /// `POST /v1/uploads`: stores a file, which jobs can name as their source.

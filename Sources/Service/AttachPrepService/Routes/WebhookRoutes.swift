@@ -2,7 +2,7 @@ import AttachPrep
 package import AttachPrepJobs
 package import AttachPrepModel
 import Hummingbird
-import RichPush
+import MediaTypes
 
 /// `/v1/webhooks`: lists webhooks and sends failed ones again.
 struct WebhookRoutes: Sendable {

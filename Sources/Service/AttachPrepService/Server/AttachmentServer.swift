@@ -3,7 +3,7 @@ import AttachPrepJobs
 import Dispatch
 import Glibc
 public import Logging
-import RichPush
+import MediaTypes
 public import ServiceLifecycle
 import UnixSignals
 

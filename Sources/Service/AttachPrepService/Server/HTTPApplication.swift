@@ -3,9 +3,9 @@ import Glibc
 import Hummingbird
 import HummingbirdCore
 import Logging
+import MediaTypes
 import NIOCore
 import NIOPosix
-import RichPush
 import ServiceLifecycle
 import Tracing
 

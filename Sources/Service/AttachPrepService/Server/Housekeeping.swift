@@ -1,6 +1,6 @@
 import AttachPrepJobs
 import Logging
-import RichPush
+import MediaTypes
 
 /// Sweeps expired jobs, results, uploads and files from the store, at the start and once a minute.
 final class Housekeeping: Sendable {

@@ -2,8 +2,8 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 public import Logging
+import MediaTypes
 public import PostgresDatabase
-import RichPush
 import SQLStore
 import SQLiteDatabase
 

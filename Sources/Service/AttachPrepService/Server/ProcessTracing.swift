@@ -2,8 +2,8 @@ import AttachPrep
 import FoundationEssentials
 import Glibc
 package import Logging
+import MediaTypes
 import OTLP
-import RichPush
 package import Tracing
 
 /// The traces of a process: a tracer, and the exporter of its spans.

@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import Logging
-import RichPush
+import MediaTypes
 
 /// Monitors whether results can be published: from the last publication, or from a probe (two requests to the bucket).
 ///

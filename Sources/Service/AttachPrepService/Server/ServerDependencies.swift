@@ -4,10 +4,10 @@ import AttachPrepModel
 import FoundationEssentials
 import Glibc
 import Logging
+import MediaTypes
 import Metrics
 import OTLP
 import PostgresDatabase
-import RichPush
 import SQLStore
 import SQLiteDatabase
 import ServiceLifecycle

@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import FoundationEssentials
 import Logging
-import RichPush
+import MediaTypes
 
 /// Reports the worker of this process to the directory of its queue, every few seconds until it is stopped.
 final class WorkerReporter: Sendable {

@@ -1,5 +1,5 @@
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// Reduces a component by a whole factor, each square of samples becoming their mean, so that the filter that follows
 /// processes less.

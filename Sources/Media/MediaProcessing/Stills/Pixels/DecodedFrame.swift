@@ -1,5 +1,5 @@
 package import MediaEngine
-import RichPush
+import MediaTypes
 
 /// Pixels in memory, 8 bits a component in sRGB, rows without padding: passed from libav's decoders to libvips.
 package struct DecodedFrame: Sendable {

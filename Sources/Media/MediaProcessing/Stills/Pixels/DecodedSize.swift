@@ -1,5 +1,5 @@
 import MediaEngine
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The size to which an image can be reduced while it is decoded, because nothing that is made of it needs more pixels.

@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// An opaque upright image as a small JPEG stores it: luma, and chroma of half its width and height.
 ///

@@ -1,6 +1,6 @@
 import MediaEngine
 import MediaLibraries
-import RichPush
+import MediaTypes
 
 /// An image in components, as JPEG stores it: full-range luma, and chroma of the same size or subsampled, unless it is
 /// gray.

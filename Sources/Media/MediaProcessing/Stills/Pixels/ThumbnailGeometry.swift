@@ -1,7 +1,7 @@
 import AttachPrepModel
 package import MediaEngine
 import MediaLibraries
-package import RichPush
+package import MediaTypes
 import SafeArithmetic
 
 /// The scaled size and crop of an image for its thumbnail's box; nothing is ever enlarged.

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import FoundationEssentials
 import Logging
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// Provides the current credentials, and obtains new ones before temporary ones expire.

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// Credentials that sign S3 requests: access key, secret key, and the session token of temporary credentials.
 struct AWSCredentials: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import Linux
-import RichPush
+import MediaTypes
 import Synchronization
 
 /// Reads the selected profile from `~/.aws/credentials` and `~/.aws/config`, and again when a file has changed, because

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import FoundationEssentials
 import Linux
-import RichPush
+import MediaTypes
 
 /// The role of a container on ECS, or of a pod with EKS Pod Identity.
 ///

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// Credentials from a source that issues them, and when they end.

@@ -1,7 +1,7 @@
 import AttachPrepModel
 import FoundationEssentials
 import Linux
-import RichPush
+import MediaTypes
 import SafeArithmetic
 import Synchronization
 

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// The role of an EC2 instance, from its metadata service, version 2 (IMDSv2).

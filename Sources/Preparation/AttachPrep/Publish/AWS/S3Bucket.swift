@@ -1,5 +1,5 @@
 public import AttachPrepModel
-import RichPush
+import MediaTypes
 
 /// A bucket with its URL, and the region for which requests are signed. Pure.
 struct S3Bucket: Sendable, Hashable {

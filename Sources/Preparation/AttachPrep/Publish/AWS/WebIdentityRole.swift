@@ -1,7 +1,7 @@
 import AttachPrepModel
 import FoundationEssentials
 import Linux
-import RichPush
+import MediaTypes
 import SafeArithmetic
 
 /// A role that is assumed with the token of a web identity, as Kubernetes writes it for a service account (IRSA).

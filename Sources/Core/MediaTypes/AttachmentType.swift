@@ -68,14 +68,14 @@ extension AttachmentType {
     }
 
     /// Looks up a Content-Type, ignoring its parameters; nil when the type is not attachable.
-    init?(mimeType: String) {
+    package init?(mimeType: String) {
         let essence = mimeType.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
         self.init(MediaTypeNames.mimeTypes[essence])
     }
 
     /// Looks up the extension of a file name or URL path; nil when there is none or it is not attachable.
     package init?(name: String) {
-        guard let ending = MediaAddress.fileExtension(of: name), !MediaTypeNames.nonExtensionNames.contains(ending)
+        guard let ending = FileName.fileExtension(of: name), !MediaTypeNames.nonExtensionNames.contains(ending)
         else {
             return nil
         }

@@ -30,7 +30,7 @@ public struct MovieTime: Codable, Sendable, Hashable {
     }
 
     /// Creates a time from the four members of a CMTime dictionary.
-    init(value: Int64, timescale: Int32, epoch: Int64, flags: UInt32) {
+    package init(value: Int64, timescale: Int32, epoch: Int64, flags: UInt32) {
         self.value = value
         self.timescale = timescale
         self.epoch = epoch
