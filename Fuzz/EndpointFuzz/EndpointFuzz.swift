@@ -127,7 +127,7 @@ import Synchronization
         let begun = S3Request(.post, "prefix/probe", query: ["uploads": ""])
         let id = try await client.send(begun, before: end) { answer throws(S3Error) in
             guard let id = XMLText.first("UploadId", in: answer.body) else {
-                throw .unexpectedResponse(client.bucket, "no UploadId")
+                throw .unexpectedResponse(client.bucket, what: "no UploadId")
             }
             return id
         }

@@ -71,7 +71,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
         } catch let processError as MediaProcessError {
             if processError == .deadlineExceeded, let written = exchange.written { return .rendered(written) }
             throw ProcessEndingDiagnosis.error(
-                processError, .killed(signal: SIGKILL), isReady: mediaProcess.isReady,
+                processError, ending: .killed(signal: SIGKILL), isReady: mediaProcess.isReady,
                 allowance: mediaProcess.allowance)
         }
     }

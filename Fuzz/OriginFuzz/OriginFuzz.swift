@@ -176,7 +176,8 @@ private struct Outcome: Sendable {
         guard facts.isHonest, !facts.hasForeignBytes else { return }
         let version = bytes.first.map { $0 >> 4 } ?? Content.firstVersion
         Invariant.hold(
-            bytes == Content.bytes(version, 0..<bytes.count), "the file of a correct server is the one it serves")
+            bytes == Content.bytes(version, 0..<bytes.count),
+            "the file of a correct server is the one it serves")
         guard !facts.hasOpenEnd, !bytes.isEmpty else { return }
         Invariant.hold(facts.lengths[version] == bytes.count, "the file of a correct server is complete")
     }

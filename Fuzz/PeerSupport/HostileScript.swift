@@ -356,7 +356,8 @@ public final class HostileScript {
             return [.bytes(Array(Compressed.samples[Int(input.byte()) % Compressed.samples.count]))]
         default:
             // Many small chunks.
-            let chunk: [UInt8] = [0x31, 0x0D, 0x0A] + Content.bytes(version, place..<(place + 1)) + [0x0D, 0x0A]
+            let chunk: [UInt8] =
+                [0x31, 0x0D, 0x0A] + Content.bytes(version, place..<(place + 1)) + [0x0D, 0x0A]
             let count = take(Int(input.byte()) * 64 * chunk.count) / chunk.count
             return [.bytes(Array(repeatElement(chunk, count: count).joined()))]
         }

@@ -83,7 +83,7 @@ final class MemoryStore: JobStore {
         try check()
         change(id) { $0.request.jobOptions.notBefore = notBefore }
         guard let job = state.withLock({ $0.jobs[id] }), job.state == .queued else {
-            throw AttachPrepError.stateConflict(id, nil, "cannot be scheduled")
+            throw AttachPrepError.stateConflict(id, state: nil, action: "cannot be scheduled")
         }
         return job
     }
@@ -99,7 +99,7 @@ final class MemoryStore: JobStore {
     func cancel(_ id: JobID) async throws -> Job {
         try known(id) { job in
             guard !job.state.isFinished else {
-                throw AttachPrepError.stateConflict(id, job.state, "cannot be cancelled")
+                throw AttachPrepError.stateConflict(id, state: job.state, action: "cannot be cancelled")
             }
             job.state = .cancelled
         }
@@ -108,7 +108,7 @@ final class MemoryStore: JobStore {
     func retry(_ id: JobID) async throws -> Job {
         try known(id) { job in
             guard job.state.isRetryable else {
-                throw AttachPrepError.stateConflict(id, job.state, "cannot be retried")
+                throw AttachPrepError.stateConflict(id, state: job.state, action: "cannot be retried")
             }
             job.state = .queued
         }

@@ -20,13 +20,15 @@ struct AtomicRenameTests {
 
     @Test(arguments: [true, false]) func `A folder is renamed to a free name`(inOneStep: Bool) throws {
         let (from, to) = (folder.path("new"), folder.path("free"))
-        let isRenamed = try inOneStep ? AtomicRename.renameToNew(from, to) : AtomicRename.renamePlainly(from, to)
+        let isRenamed =
+            try inOneStep ? AtomicRename.renameToNew(from, final: to) : AtomicRename.renamePlainly(from, final: to)
         #expect(try isRenamed && content("free/name") == "new")
     }
 
     @Test(arguments: [true, false]) func `An existing name is not replaced`(inOneStep: Bool) throws {
         let (from, to) = (folder.path("new"), folder.path("old"))
-        let isRenamed = try inOneStep ? AtomicRename.renameToNew(from, to) : AtomicRename.renamePlainly(from, to)
+        let isRenamed =
+            try inOneStep ? AtomicRename.renameToNew(from, final: to) : AtomicRename.renamePlainly(from, final: to)
         #expect(try !isRenamed && content("old/name") == "old" && content("new/name") == "new")
     }
 
@@ -38,6 +40,6 @@ struct AtomicRenameTests {
     }
 
     @Test func `A missing path cannot be renamed`() {
-        #expect(throws: SystemError.self) { try AtomicRename.renameToNew(folder.path("none"), folder.path("x")) }
+        #expect(throws: SystemError.self) { try AtomicRename.renameToNew(folder.path("none"), final: folder.path("x")) }
     }
 }

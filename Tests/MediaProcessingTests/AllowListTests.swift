@@ -12,10 +12,10 @@ import Testing
     // MARK: libav
 
     @Test func `Every listed demuxer, decoder, encoder and muxer exists in libav`() {
-        #expect(AllowList.demuxers.filter { !LibAV.has(.demuxer, String($0.prefix { $0 != "," })) } == [])
-        #expect(AllowList.decoders.filter { !LibAV.has(.decoder, $0) } == [])
-        #expect(AllowList.encoders.filter { !LibAV.has(.encoder, $0) } == [])
-        #expect(AllowList.muxers.filter { !LibAV.has(.muxer, $0) } == [])
+        #expect(AllowList.demuxers.filter { !LibAV.has(.demuxer, name: String($0.prefix { $0 != "," })) } == [])
+        #expect(AllowList.decoders.filter { !LibAV.has(.decoder, name: $0) } == [])
+        #expect(AllowList.encoders.filter { !LibAV.has(.encoder, name: $0) } == [])
+        #expect(AllowList.muxers.filter { !LibAV.has(.muxer, name: $0) } == [])
     }
 
     @Test func `No protocol is allowed, not even file`() {
@@ -25,14 +25,14 @@ import Testing
     @Test func `Demuxers that open other files or addresses exist in libav and are not allowed`() {
         let forbidden = [
             "hls", "concat", "dash", "image2", "sdp", "rtsp", "rtp", "ffmetadata", "lavfi", "tedcaptions", "imf", "srt",
-        ].filter { LibAV.has(.demuxer, $0) }
+        ].filter { LibAV.has(.demuxer, name: $0) }
         #expect(forbidden.count > 8)
         #expect(AllowList.demuxers.isDisjoint(with: forbidden))
     }
 
     @Test(arguments: ["mpeg2video", "libx265", "png", "h264_v4l2m2m"])
     func `An encoder outside the list cannot be used`(name: String) {
-        #expect(LibAV.has(.encoder, name))
+        #expect(LibAV.has(.encoder, name: name))
         #expect(!LibAV.canEncode(name))
     }
 
@@ -41,7 +41,7 @@ import Testing
         "rv40", "ape", "mpc8", "truespeech",
     ])
     func `A decoder outside the list cannot be used`(name: String) {
-        #expect(LibAV.has(.decoder, name))
+        #expect(LibAV.has(.decoder, name: name))
         #expect(!LibAV.canDecode(name))
     }
 

@@ -186,6 +186,22 @@ import Testing
         #expect(ShimRules.check(TextFile("Sources/Libraries/CMedia/other.h", text)).isEmpty)
     }
 
+    @Test func `Functions with arguments without labels`() {
+        let text = """
+            func a(_ b: Int, _ c: [Int: Int] = [:],
+                _ d: (Int, Int)
+            ) {}
+            func e(_ f: Int, g: Int, _ work: () -> Void) {}
+            static func h(_ i: Int, _ j: Int) {}
+            static func == (_ k: Int, _ l: Int) -> Bool {}
+            """
+        let file = TextFile("Sources/Group/A/B.swift", text)
+        #expect(LabelRules.functions(file).map(\.unlabeled) == [3, 1, 2])
+        #expect(lines(LabelRules.three(file)) == [1])
+        #expect(lines(LabelRules.two([file])) == [1, 5])
+        #expect(LabelRules.functions(TextFile("Tests/A/B.swift", text)).isEmpty)
+    }
+
     @Test func `Crashing conversions`() {
         let text = "let a = try! f()\nlet b = c as! D\nlet e = \"try!\"  // as!\nlet g = try? f()\n"
         #expect(lines(EscapeRules.crashes(TextFile("Sources/Group/A/B.swift", text))) == [1, 2])

@@ -63,6 +63,11 @@ import Testing
         #expect(Modules.folderCircles.subtracting(circles.keys) == [], "these point one way now; remove them")
     }
 
+    @Test func `Arguments have labels`() throws {
+        try check(LabelRules.three)
+        expectNone(LabelRules.two(try Self.tree.get().texts))
+    }
+
     @Test func `Dependencies in Package.swift follow the arrows`() throws {
         let manifest = try #require(try Self.tree.get().texts.first { $0.path == "Package.swift" })
         expectNone(ImportRules.manifest(manifest))

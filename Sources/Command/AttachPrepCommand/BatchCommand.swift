@@ -105,17 +105,17 @@ final class BatchRun: Sendable {
         do {
             let request = try line.request(defaults: defaults)
             try request.jobOptions.rejectServiceOnlyOptions()
-            if resume, let manifest = await session.finished(request, slot) {
+            if resume, let manifest = await session.finished(request, collector: slot) {
                 record(line) { $0.skipped += 1 }
                 return manifest
             }
-            let manifest = await session.prepared(request, slot)
+            let manifest = await session.prepared(request, collector: slot)
             if manifest.error?.code != .cancelled { record(line) { _ in } }
             return manifest
         } catch {
             record(line) { _ in }
             let manifest = Manifest(rejecting: AttachmentRequest(source: line.source), error)
-            await slot?.store(manifest, in: nil, session.preparer)
+            await slot?.store(manifest, in: nil, preparer: session.preparer)
             return manifest
         }
     }
@@ -134,7 +134,7 @@ final class BatchRun: Sendable {
             return state.summary
         }
         let row = row(of: manifest)
-        if let progress { progress.show(row, summary) } else { StandardStreams.result(row) }
+        if let progress { progress.show(row, summary: summary) } else { StandardStreams.result(row) }
     }
 
     private func row(of manifest: Manifest) -> String {
@@ -255,9 +255,9 @@ struct BatchRow {
         let time = StyledText(TerminalText.duration(milliseconds: manifest.timings.total), .dim)
         let hasTime = (display.columns ?? .max) >= Self.columnsWithTime
         text =
-            outcome + " " + Self.name(manifest.source.url, display)
+            outcome + " " + Self.name(manifest.source.url, display: display)
             + (hasTime ? StyledText(" ") + time.filled(to: 8, atRight: true) : StyledText())
-            + "  " + Self.result(manifest, showsAddress)
+            + "  " + Self.result(manifest, showsAddress: showsAddress)
     }
 
     private static let nameWidth = 28
@@ -265,14 +265,14 @@ struct BatchRow {
     private static let columnsWithTime = 60
 
     /// The column grows with the terminal from 12 to 40; names in files and pipes are not cut.
-    private static func name(_ url: String, _ display: Display) -> StyledText {
+    private static func name(_ url: String, display: Display) -> StyledText {
         let name = StyledText(SourceName.text(url))
         guard let columns = display.columns else { return name.filled(to: nameWidth) }
         let width = min(max(columns * nameWidth / 80, 12), 40)
         return name.cutInside(to: width, mark: display.mark).filled(to: width)
     }
 
-    private static func result(_ manifest: Manifest, _ showsAddress: Bool) -> StyledText {
+    private static func result(_ manifest: Manifest, showsAddress: Bool) -> StyledText {
         guard let attachment = manifest.attachment else {
             let code = StyledText(manifest.error?.code.rawValue ?? "internal", .bad)
             return code + ": \(manifest.error?.message ?? "")"

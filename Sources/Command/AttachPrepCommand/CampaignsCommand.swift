@@ -88,10 +88,10 @@ struct CampaignRow {
         if let times = campaign.attach { lines.append(("on device", Self.text(times))) }
         if let jobs = campaign.jobs, jobs.jobs > 0 { lines.append(("jobs", Self.text(jobs))) }
         if let first = campaign.firstSentAt, let last = campaign.lastSentAt {
-            lines.append(("sent", Self.span(first, last)))
+            lines.append(("sent", Self.span(first, last: last)))
         }
         if let first = campaign.firstArrivalAt, let last = campaign.lastArrivalAt {
-            lines.append(("arrivals", Self.span(first, last)))
+            lines.append(("arrivals", Self.span(first, last: last)))
         }
         let display = StandardStreams.output
         return lines.map { display.paragraph(StyledText($0.0, .dim).filled(to: 11) + StyledText($0.1)) }
@@ -119,7 +119,7 @@ struct CampaignRow {
         return "\(progress.jobs.grouped) (\(states.joined(separator: ", ")))"
     }
 
-    private static func span(_ first: Date, _ last: Date) -> String {
+    private static func span(_ first: Date, last: Date) -> String {
         first == last ? Timestamp.text(first) : "\(Timestamp.text(first)) to \(Timestamp.text(last))"
     }
 }

@@ -117,7 +117,7 @@ struct Diagnostics: Codable, Sendable {
 
     var lines: [StyledText] {
         var lines = [StyledText(version), StyledText(), StyledText("media process  ") + executableText]
-        lines += libraries.map { StyledText(TerminalText.column($0.name, 15)) + StyledText($0.version, .dim) }
+        lines += libraries.map { StyledText(TerminalText.column($0.name, width: 15)) + StyledText($0.version, .dim) }
         lines.append(StyledText())
         lines += abilities.map { StyledText.answer($0.isAvailable) + "  \($0.name)" }
         lines.append(StyledText())
@@ -136,7 +136,8 @@ struct Diagnostics: Codable, Sendable {
 
     private static func line(_ finding: SandboxCheckResult) -> StyledText {
         let columns =
-            TerminalText.column(finding.layer.rawValue, 18) + TerminalText.column(finding.attempt.rawValue, 24)
+            TerminalText.column(finding.layer.rawValue, width: 18)
+            + TerminalText.column(finding.attempt.rawValue, width: 24)
         let status = finding.isBlocked ? StyledText("blocked", .good) : StyledText("OPEN   ", .bad)
         return status + "  \(columns) " + StyledText(finding.explanation, .dim)
     }

@@ -37,27 +37,27 @@ struct HTTPJobsClient: JobsClient {
         query.add("idempotencyKey", filter.idempotencyKey)
         query.add("tag", filter.tags.isEmpty ? nil : filter.tags.joined(separator: ","))
         query.add("host", filter.host)
-        let page: JobPageResponse = try await request(.get, "/v1/jobs\(query.text)")
+        let page: JobPageResponse = try await request(.get, path: "/v1/jobs\(query.text)")
         return JobPage(jobs: page.jobs, next: page.next)
     }
 
-    func job(_ id: JobID) async throws -> Job { try await request(.get, "/v1/jobs/\(id)") }
+    func job(_ id: JobID) async throws -> Job { try await request(.get, path: "/v1/jobs/\(id)") }
 
     func log(of id: JobID) async throws -> [JobLogLine] {
-        let log: JobLogResponse = try await request(.get, "/v1/jobs/\(id)/log")
+        let log: JobLogResponse = try await request(.get, path: "/v1/jobs/\(id)/log")
         return log.lines.map {
             JobLogLine(job: id, date: Timestamp.date($0.date) ?? .distantPast, level: $0.level, text: $0.text)
         }
     }
 
-    func retry(_ id: JobID) async throws -> Job { try await request(.post, "/v1/jobs/\(id)/retry") }
+    func retry(_ id: JobID) async throws -> Job { try await request(.post, path: "/v1/jobs/\(id)/retry") }
 
-    func cancel(_ id: JobID) async throws -> Job { try await request(.delete, "/v1/jobs/\(id)") }
+    func cancel(_ id: JobID) async throws -> Job { try await request(.delete, path: "/v1/jobs/\(id)") }
 
     func schedule(_ id: JobID, notBefore: Date?) async throws -> Job {
-        guard let notBefore else { return try await request(.post, "/v1/jobs/\(id)/run") }
+        guard let notBefore else { return try await request(.post, path: "/v1/jobs/\(id)/run") }
         let body = ["notBefore": Timestamp.text(notBefore)]
-        return try await request(.post, "/v1/jobs/\(id)/snooze", body: [UInt8](try JSONEncoder().encode(body)))
+        return try await request(.post, path: "/v1/jobs/\(id)/snooze", body: [UInt8](try JSONEncoder().encode(body)))
     }
 
     /// A filter as the body of a request that acts on many jobs.
@@ -88,19 +88,19 @@ struct HTTPJobsClient: JobsClient {
     }
 
     func purge(_ filter: JobFilter) async throws -> Int {
-        try await count("purged", "/v1/jobs/purge", Selection(filter))
+        try await count("purged", path: "/v1/jobs/purge", body: Selection(filter))
     }
 
     func retry(_ filter: JobFilter) async throws -> Int {
-        try await count("retried", "/v1/jobs/retry", Selection(filter))
+        try await count("retried", path: "/v1/jobs/retry", body: Selection(filter))
     }
 
     func cancel(_ filter: JobFilter) async throws -> Int {
-        try await count("cancelled", "/v1/jobs/cancel", Selection(filter))
+        try await count("cancelled", path: "/v1/jobs/cancel", body: Selection(filter))
     }
 
     func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int {
-        try await count("changed", "/v1/jobs/priority", Selection(filter, priority: priority))
+        try await count("changed", path: "/v1/jobs/priority", body: Selection(filter, priority: priority))
     }
 
     private struct Pause: Encodable {
@@ -120,18 +120,18 @@ struct HTTPJobsClient: JobsClient {
     }
 
     func pauses() async throws -> [JobPause] {
-        let response: PausesResponse = try await request(.get, "/v1/pauses")
+        let response: PausesResponse = try await request(.get, path: "/v1/pauses")
         return response.pauses
     }
 
     func pause(_ target: PauseTarget, reason: String?) async throws -> JobPause {
         try await request(
-            .post, "/v1/jobs/pause", body: [UInt8](try JSONEncoder().encode(Pause(target, reason: reason))))
+            .post, path: "/v1/jobs/pause", body: [UInt8](try JSONEncoder().encode(Pause(target, reason: reason))))
     }
 
     func resume(_ target: PauseTarget) async throws -> Bool {
         let answer: [String: Bool] = try await request(
-            .post, "/v1/jobs/resume", body: [UInt8](try JSONEncoder().encode(Pause(target))))
+            .post, path: "/v1/jobs/resume", body: [UInt8](try JSONEncoder().encode(Pause(target))))
         return answer["resumed"] ?? false
     }
 
@@ -141,7 +141,7 @@ struct HTTPJobsClient: JobsClient {
     }
 
     func workers() async throws -> [WorkerResponse] {
-        let overview: Overview = try await request(.get, "/v1/overview")
+        let overview: Overview = try await request(.get, path: "/v1/overview")
         return overview.workers ?? []
     }
 
@@ -151,7 +151,7 @@ struct HTTPJobsClient: JobsClient {
         var query = QueryString(limit: limit, cursor: cursor?.text)
         query.add("state", filter.states.map { $0.map(\.rawValue).sorted().joined(separator: ",") })
         query.add("job", filter.job?.text)
-        return try await request(.get, "/v1/webhooks\(query.text)")
+        return try await request(.get, path: "/v1/webhooks\(query.text)")
     }
 
     private struct Replay: Encodable {
@@ -161,20 +161,22 @@ struct HTTPJobsClient: JobsClient {
 
     func replay(_ filter: WebhookFilter) async throws -> Int {
         let replay = Replay(states: filter.states.map(Array.init), ids: filter.ids?.map(\.text))
-        return try await count("replayed", "/v1/webhooks/replay", replay)
+        return try await count("replayed", path: "/v1/webhooks/replay", body: replay)
     }
 
     // MARK: Campaigns
 
     func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
-        try await request(.get, "/v1/campaigns\(QueryString(limit: limit, cursor: cursor?.text).text)")
+        try await request(.get, path: "/v1/campaigns\(QueryString(limit: limit, cursor: cursor?.text).text)")
     }
 
-    func campaign(_ name: CampaignName) async throws -> Campaign { try await request(.get, "/v1/campaigns/\(name)") }
+    func campaign(_ name: CampaignName) async throws -> Campaign {
+        try await request(.get, path: "/v1/campaigns/\(name)")
+    }
 
     // MARK: Calls
 
-    private func request<Answer: Decodable>(_ method: HTTPClientRequest.Method, _ path: String, body: [UInt8] = [])
+    private func request<Answer: Decodable>(_ method: HTTPClientRequest.Method, path: String, body: [UInt8] = [])
         async throws
         -> Answer
     {
@@ -215,8 +217,8 @@ struct HTTPJobsClient: JobsClient {
     }
 
     /// Sends a bulk request; the response is an object with the number of affected items.
-    private func count(_ name: String, _ path: String, _ body: some Encodable) async throws -> Int {
-        let answer: [String: Int] = try await request(.post, path, body: [UInt8](try JSONEncoder().encode(body)))
+    private func count(_ name: String, path: String, body: some Encodable) async throws -> Int {
+        let answer: [String: Int] = try await request(.post, path: path, body: [UInt8](try JSONEncoder().encode(body)))
         return answer[name] ?? 0
     }
 }

@@ -65,7 +65,9 @@ struct InspectionText {
     private var media: [(label: String, text: String)] {
         guard let media = report.media else { return [] }
         var rows = [("type", "\(media.format.mimeType), \((report.source.bytes ?? 0).grouped) bytes")]
-        if let width = media.width, let height = media.height { rows.append(("size", size(media, width, height))) }
+        if let width = media.width, let height = media.height {
+            rows.append(("size", size(media, width: width, height: height)))
+        }
         if let frames = media.frames, frames > 1 { rows.append(("frames", "\(frames)")) }
         if let duration = media.duration { rows.append(("duration", "\((duration * 1000).rounded() / 1000) s")) }
         if let video = media.video { rows.append(("video", Self.text(video))) }
@@ -74,7 +76,7 @@ struct InspectionText {
         return rows
     }
 
-    private func size(_ media: InspectedMedia, _ width: Int, _ height: Int) -> String {
+    private func size(_ media: InspectedMedia, width: Int, height: Int) -> String {
         var parts = ["\(width)x\(height)"]
         if media.orientation != .upright { parts.append("rotated (orientation \(media.orientation.rawValue))") }
         if let color = media.color { parts.append(color) }

@@ -198,32 +198,34 @@ struct StoreJobsClient: JobsClient {
 
     func log(of id: JobID) async throws -> [JobLogLine] { try await store.log(of: id) }
     func retry(_ id: JobID) async throws -> Job {
-        try await recorded(.retry, { _ in "job \(id)" }) { try await store.retry(id) }
+        try await recorded(.retry, detail: { _ in "job \(id)" }) { try await store.retry(id) }
     }
 
     func cancel(_ id: JobID) async throws -> Job {
-        try await recorded(.cancel, { _ in "job \(id)" }) { try await store.cancel(id) }
+        try await recorded(.cancel, detail: { _ in "job \(id)" }) { try await store.cancel(id) }
     }
 
     func schedule(_ id: JobID, notBefore: Date?) async throws -> Job {
         let detail = notBefore.map { "job \(id) to \(Timestamp.text($0))" } ?? "job \(id) to now"
-        return try await recorded(.schedule, { _ in detail }) { try await store.schedule(id, notBefore: notBefore) }
+        return try await recorded(.schedule, detail: { _ in detail }) {
+            try await store.schedule(id, notBefore: notBefore)
+        }
     }
 
     func purge(_ filter: JobFilter) async throws -> Int {
-        try await recorded(.purge, { "\($0) jobs: \(filter.summary)" }) { try await store.purge(filter) }
+        try await recorded(.purge, detail: { "\($0) jobs: \(filter.summary)" }) { try await store.purge(filter) }
     }
 
     func retry(_ filter: JobFilter) async throws -> Int {
-        try await recorded(.retry, { "\($0) jobs: \(filter.summary)" }) { try await store.retry(filter) }
+        try await recorded(.retry, detail: { "\($0) jobs: \(filter.summary)" }) { try await store.retry(filter) }
     }
 
     func cancel(_ filter: JobFilter) async throws -> Int {
-        try await recorded(.cancel, { "\($0) jobs: \(filter.summary)" }) { try await store.cancel(filter) }
+        try await recorded(.cancel, detail: { "\($0) jobs: \(filter.summary)" }) { try await store.cancel(filter) }
     }
 
     func change(_ filter: JobFilter, to priority: JobPriority) async throws -> Int {
-        try await recorded(.priority, { "\($0) jobs to \(priority.rawValue): \(filter.summary)" }) {
+        try await recorded(.priority, detail: { "\($0) jobs to \(priority.rawValue): \(filter.summary)" }) {
             try await store.change(filter, to: priority)
         }
     }
@@ -231,18 +233,18 @@ struct StoreJobsClient: JobsClient {
     func pauses() async throws -> [JobPause] { try await store.pauses() }
 
     func pause(_ target: PauseTarget, reason: String?) async throws -> JobPause {
-        try await recorded(.pause, { _ in target.words }) {
+        try await recorded(.pause, detail: { _ in target.words }) {
             try await store.pause(target, reason: reason, by: nil)
         }
     }
 
     func resume(_ target: PauseTarget) async throws -> Bool {
-        try await recorded(.resume, { _ in target.words }) { try await store.resume(target) }
+        try await recorded(.resume, detail: { _ in target.words }) { try await store.resume(target) }
     }
 
     /// Runs an action and records it in the log of actions.
     private func recorded<Value>(
-        _ kind: OperatorAction.Kind, _ detail: (Value) -> String, _ act: () async throws -> Value
+        _ kind: OperatorAction.Kind, detail: (Value) -> String, _ act: () async throws -> Value
     ) async throws -> Value {
         let value = try await act()
         try await store.record(OperatorAction(kind, detail(value), by: nil))
@@ -255,7 +257,7 @@ struct StoreJobsClient: JobsClient {
     }
 
     func replay(_ filter: WebhookFilter) async throws -> Int {
-        try await recorded(.replay, { "\($0) webhooks" }) { try await store.replayWebhooks(filter) }
+        try await recorded(.replay, detail: { "\($0) webhooks" }) { try await store.replayWebhooks(filter) }
     }
 
     func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {

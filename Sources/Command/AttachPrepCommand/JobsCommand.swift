@@ -319,14 +319,14 @@ struct JobRow {
         if let error = job.error { lines.append(("error", "\(error.code.rawValue): \(error.message)")) }
         lines += log.map { ("log", "\(Timestamp.text($0.date)) \($0.level) \($0.text)") }
         let display = StandardStreams.output
-        return lines.map { display.paragraph(style($0.0, $0.1)) }.joined(separator: "\n")
+        return lines.map { display.paragraph(style($0.0, text: $0.1)) }.joined(separator: "\n")
     }
 
     private static func text(_ file: ManifestFile) -> String {
         "\(file.url ?? file.file), \(file.uti), \(file.bytes.grouped) bytes"
     }
 
-    private func style(_ label: String, _ text: String) -> StyledText {
+    private func style(_ label: String, text: String) -> StyledText {
         let isState = label == "state"
         let style: TerminalStyle = isState ? TerminalStyle(job.state) : label == "error" ? .bad : .plain
         return StyledText(label, .dim).filled(to: 11) + StyledText(text, style)

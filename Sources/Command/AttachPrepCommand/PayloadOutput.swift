@@ -51,7 +51,7 @@ struct PayloadOutputFormatter: Sendable {
             let text = input.isArray ? "[\(json.joined(separator: ","))]" : json.joined()
             return PayloadOutput(json: text, isFailure: isFailure)
         case .text:
-            let head = line.map { [PayloadReport.row("line", "\($0)")] } ?? []
+            let head = line.map { [PayloadReport.row("line", text: "\($0)")] } ?? []
             return PayloadOutput(lines: head + reports.flatMap(\.lines), isFailure: isFailure)
         }
     }
@@ -80,7 +80,7 @@ struct PayloadOutputFormatter: Sendable {
     func unchecked(_ error: AttachPrepError, line: Int) -> PayloadOutput {
         guard format == .text else { return failed(error, line: line) }
         let rows = [("line", "\(line)"), ("error", "\(error.code.rawValue): \(Self.withOptions(error.message))")]
-        return PayloadOutput(lines: rows.map { PayloadReport.row($0.0, $0.1) }, isFailure: true)
+        return PayloadOutput(lines: rows.map { PayloadReport.row($0.0, text: $0.1) }, isFailure: true)
     }
 
     /// A message with the options of the command in place of the settings that it names for all callers.

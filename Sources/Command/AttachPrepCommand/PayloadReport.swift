@@ -88,11 +88,11 @@ struct PayloadReport: Encodable {
         rows.append(("bytes", "\(bytes.grouped) of \(bytesMax.grouped)"))
         rows += warnings.map { ($0.level.rawValue, "\($0.code.rawValue): \($0.message)") }
         if let good { rows.append(("good", good)) }
-        return rows.map { Self.row($0.0, $0.1) }
+        return rows.map { Self.row($0.0, text: $0.1) }
     }
 
     /// A line of the text output: a label and its text.
-    static func row(_ label: String, _ text: String) -> StyledText {
+    static func row(_ label: String, text: String) -> StyledText {
         StyledText(label, style(of: label)).filled(to: 8) + " \(text)"
     }
 

@@ -61,27 +61,27 @@ struct PreparerSession: Sendable {
     ) async -> Manifest {
         do {
             let request = try request()
-            if resume, let manifest = await finished(request, collector) { return manifest }
-            return await prepared(request, collector)
+            if resume, let manifest = await finished(request, collector: collector) { return manifest }
+            return await prepared(request, collector: collector)
         } catch {
             let manifest = Manifest(rejecting: AttachmentRequest(source: source), error)
-            await collector?.store(manifest, in: nil, preparer)
+            await collector?.store(manifest, in: nil, preparer: preparer)
             return manifest
         }
     }
 
     /// The result of an earlier run, if it still matches the request.
-    func finished(_ request: AttachmentRequest, _ collector: ReportCollector.Slot?) async -> Manifest? {
+    func finished(_ request: AttachmentRequest, collector: ReportCollector.Slot?) async -> Manifest? {
         guard let manifest = await preparer.finished(request) else { return nil }
-        await collector?.store(manifest, in: folder(of: manifest), preparer)
+        await collector?.store(manifest, in: folder(of: manifest), preparer: preparer)
         return manifest
     }
 
-    func prepared(_ request: AttachmentRequest, _ collector: ReportCollector.Slot?) async -> Manifest {
+    func prepared(_ request: AttachmentRequest, collector: ReportCollector.Slot?) async -> Manifest {
         var task = PreparationTask(request)
         if let collector, !preparer.keepsFolders {
             // Collects the files before they are published and deleted here.
-            task.onFiles = { await collector.store($0, in: $1, preparer) }
+            task.onFiles = { await collector.store($0, in: $1, preparer: preparer) }
         }
         guard case .ended(let manifest, _) = await preparer.prepare(task) else {
             preconditionFailure("unreachable: no validators were sent")
@@ -91,7 +91,7 @@ struct PreparerSession: Sendable {
         if isKept {
             collector.complete(manifest)
         } else {
-            await collector.store(manifest, in: folder(of: manifest), preparer)
+            await collector.store(manifest, in: folder(of: manifest), preparer: preparer)
         }
         return manifest
     }
@@ -111,14 +111,14 @@ struct PreparerSession: Sendable {
             var shown = OrderedResults<Result>(inOrder: inOrder)
             var next = 0
             while next < min(concurrency, items.count) {
-                Self.add(items, next, work, to: &group)
+                Self.add(items, index: next, work: work, to: &group)
                 next += 1
             }
             for await (index, result) in group {
                 if result.isFailure { end.failures += 1 }
                 for ready in shown.add(result, at: index) { show(ready) }
                 guard next < items.count, !Task.isCancelled else { continue }
-                Self.add(items, next, work, to: &group)
+                Self.add(items, index: next, work: work, to: &group)
                 next += 1
             }
             end.isCancelled = Task.isCancelled
@@ -127,7 +127,7 @@ struct PreparerSession: Sendable {
     }
 
     private static func add<Item: Sendable, Result: Sendable>(
-        _ items: [Item], _ index: Int, _ work: @escaping @Sendable (Item) async -> Result,
+        _ items: [Item], index: Int, work: @escaping @Sendable (Item) async -> Result,
         to group: inout TaskGroup<(Int, Result)>
     ) {
         let item = items[index]

@@ -58,7 +58,7 @@ struct QueueCheck: Codable, Sendable {
             Self.line("role \(examination.role), \(encryption)"), Self.line(examination.durability.sentence),
         ]
             + examination.tables.map {
-                Self.line("\(TerminalText.column($0.name, 16)) \($0.liveRows) rows, \($0.deadRows) dead")
+                Self.line("\(TerminalText.column($0.name, width: 16)) \($0.liveRows) rows, \($0.deadRows) dead")
             } + warnings(examination).map { StyledText("warning: \($0)", .warning) }
     }
 

@@ -36,7 +36,7 @@ final class ReportCollector: Sendable {
         /// Stores a result with its files; a cancelled one is dropped.
         ///
         /// - Parameter folder: the folder of its files; nil if they are not on disk.
-        func store(_ manifest: Manifest, in folder: String?, _ preparer: AttachmentPreparer) async {
+        func store(_ manifest: Manifest, in folder: String?, preparer: AttachmentPreparer) async {
             guard manifest.error?.code != .cancelled else { return collector.remove(number) }
             await collector.store(manifest, number: number, folder: folder, text: text, preparer: preparer)
         }
@@ -97,7 +97,7 @@ final class ReportCollector: Sendable {
             return EmbeddedFile(type: previewImage.type.mimeType, base64: text)
         }
         guard state.withLock({ $0.limits.takesThumbnail(bytes: thumbnail.bytes) }) else { return nil }
-        return await Self.file(path, type: thumbnail.mimeType, preparer)
+        return await Self.file(path, type: thumbnail.mimeType, preparer: preparer)
     }
 
     private func attachment(
@@ -106,7 +106,7 @@ final class ReportCollector: Sendable {
         guard let attachment = manifest.attachment,
             state.withLock({ $0.limits.takesAttachment(bytes: attachment.bytes) })
         else { return nil }
-        return await Self.file("\(folder)/\(attachment.file)", type: attachment.mimeType, preparer)
+        return await Self.file("\(folder)/\(attachment.file)", type: attachment.mimeType, preparer: preparer)
     }
 
     private func renditions(
@@ -115,7 +115,7 @@ final class ReportCollector: Sendable {
         var files: [String: EmbeddedFile] = [:]
         for (key, picture) in (manifest.renditions ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard state.withLock({ $0.limits.takesAttachment(bytes: picture.bytes) }) else { continue }
-            files[key] = await Self.file("\(folder)/\(picture.file)", type: picture.type, preparer)
+            files[key] = await Self.file("\(folder)/\(picture.file)", type: picture.type, preparer: preparer)
         }
         return manifest.renditions == nil ? nil : files
     }
@@ -123,7 +123,7 @@ final class ReportCollector: Sendable {
     /// Thumbnails up to this size are embedded unchanged.
     private static let smallBytes = 4_000
 
-    private static func file(_ path: String, type: String, _ preparer: AttachmentPreparer) async -> EmbeddedFile? {
+    private static func file(_ path: String, type: String, preparer: AttachmentPreparer) async -> EmbeddedFile? {
         await preparer.base64(ofFile: path).map { EmbeddedFile(type: type, base64: $0) }
     }
 }

@@ -72,7 +72,7 @@ struct ServerRun {
         do {
             switch purpose {
             case .print: StandardStreams.result(configuration.printed)
-            case .check: try await check(configuration, logger)
+            case .check: try await check(configuration, logger: logger)
             case .serve: try await AttachmentServer.serve(configuration, logger: logger, logLevel: level)
             }
         } catch let error as AttachPrepError {
@@ -84,7 +84,7 @@ struct ServerRun {
         }
     }
 
-    private func check(_ configuration: ServeConfiguration, _ logger: Logger) async throws {
+    private func check(_ configuration: ServeConfiguration, logger: Logger) async throws {
         try await configuration.check(logger)
         for name in configuration.unknownVariables {
             StandardStreams.result("warning: unknown environment variable \(name), possibly misspelled")

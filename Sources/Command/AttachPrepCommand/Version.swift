@@ -18,8 +18,9 @@ enum Version {
     static func details() async -> String {
         let lines =
             [
-                row("commit", commit), row("libcurl", DownloadLibrary.version),
-                row("sqlite", SQLiteLibrary.version ?? "not usable"), row("libpq", PostgresLibrary.version),
+                row("commit", value: commit), row("libcurl", value: DownloadLibrary.version),
+                row("sqlite", value: SQLiteLibrary.version ?? "not usable"),
+                row("libpq", value: PostgresLibrary.version),
             ] + (await mediaRows())
         return "\n" + lines.joined(separator: "\n")
     }
@@ -31,12 +32,12 @@ enum Version {
                 PreparerConfiguration(output: PreparerConfiguration.scratchFolder), logger: logger)
             let description = try? await preparer.describe()
             await preparer.shutdown()
-            guard let description else { return [row("media process", "not usable; run attachprep doctor")] }
-            return description.libraries.map { row($0.name, $0.version) }
+            guard let description else { return [row("media process", value: "not usable; run attachprep doctor")] }
+            return description.libraries.map { row($0.name, value: $0.version) }
         } catch {
-            return [row("media process", "not found; run attachprep doctor")]
+            return [row("media process", value: "not found; run attachprep doctor")]
         }
     }
 
-    private static func row(_ name: String, _ value: String) -> String { TerminalText.column(name, 15) + value }
+    private static func row(_ name: String, value: String) -> String { TerminalText.column(name, width: 15) + value }
 }

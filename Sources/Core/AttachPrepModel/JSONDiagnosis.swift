@@ -27,7 +27,7 @@ package struct JSONDiagnosis: Sendable {
 
     /// The error `request.invalid` for a text that could not be decoded.
     package func error(_ error: DecodingError, in bytes: [UInt8]) -> AttachPrepError {
-        AttachPrepError(.requestInvalid, sentence(error, bytes), detail: "\(error)")
+        AttachPrepError(.requestInvalid, sentence(error, bytes: bytes), detail: "\(error)")
     }
 
     /// The errors `request.invalid` for elements of a list that could not be decoded; nil for those without an error.
@@ -39,17 +39,17 @@ package struct JSONDiagnosis: Sendable {
             guard let error, let element = root?.child(index) else { return nil }
             // Paths begin with the element, which is the subject of its sentence.
             let own = error.droppingFirstOfPath
-            return AttachPrepError(.requestInvalid, sentence(own, element), detail: "\(error)")
+            return AttachPrepError(.requestInvalid, sentence(own, root: element), detail: "\(error)")
         }
     }
 
-    private func sentence(_ error: DecodingError, _ bytes: [UInt8]) -> String {
+    private func sentence(_ error: DecodingError, bytes: [UInt8]) -> String {
         var parser = JSONParser(bytes, subject: subject, firstLine: firstLine)
         do {
-            return sentence(error, try parser.top())
+            return sentence(error, root: try parser.top())
         } catch let syntax {
             if ForeignJSON.isWide(bytes) { return "\(subject) is UTF-16 or UTF-32; send it as UTF-8." }
-            return [syntax.message, cause(bytes, parser)].compactMap(\.self).joined(separator: " ")
+            return [syntax.message, cause(bytes, parser: parser)].compactMap(\.self).joined(separator: " ")
         }
     }
 
@@ -60,7 +60,7 @@ package struct JSONDiagnosis: Sendable {
     // MARK: Not JSON
 
     /// The likely cause of a syntax error, as a sentence; nil where the parser's remedy says enough.
-    private func cause(_ bytes: [UInt8], _ parser: JSONParser) -> String? {
+    private func cause(_ bytes: [UInt8], parser: JSONParser) -> String? {
         let text = bytes.drop(while: JSONParser.isWhitespace)
         switch form {
         case .line:
@@ -92,15 +92,17 @@ package struct JSONDiagnosis: Sendable {
 
     // MARK: JSON of another form
 
-    private func sentence(_ error: DecodingError, _ root: JSONNode) -> String {
+    private func sentence(_ error: DecodingError, root: JSONNode) -> String {
         guard case .object = root.content else { return "\(subject) is \(root.noun); \(remedy(root))." }
         switch error {
         case .keyNotFound(let key, let context):
             return "\(subjectAt(context.codingPath)) lacks the required key \(Self.quoted(key.stringValue))."
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-            return wrong(context, ExpectedValueError(text: Self.noun(type), choices: []), root)
+            return wrong(context, expected: ExpectedValueError(text: Self.noun(type), choices: []), root: root)
         case .dataCorrupted(let context):
-            if let expected = context.underlyingError as? ExpectedValueError { return wrong(context, expected, root) }
+            if let expected = context.underlyingError as? ExpectedValueError {
+                return wrong(context, expected: expected, root: root)
+            }
             if let problem = ForeignJSON.problem(error) { return "\(subject) \(problem)." }
             return "\(subjectAt(context.codingPath)) is not the expected JSON; see /openapi.json."
         @unknown default: return "\(subject) is not the expected JSON object; see /openapi.json."
@@ -118,7 +120,7 @@ package struct JSONDiagnosis: Sendable {
         }
     }
 
-    private func wrong(_ context: DecodingError.Context, _ expected: ExpectedValueError, _ root: JSONNode) -> String {
+    private func wrong(_ context: DecodingError.Context, expected: ExpectedValueError, root: JSONNode) -> String {
         let node = Self.node(at: context.codingPath, in: root)
         var sentence = "\(subjectAt(context.codingPath)) must be \(expected.text)"
         if let node { sentence += ", not \(Self.description(of: node))" }
@@ -203,7 +205,7 @@ extension DecodingError {
 
     /// The error for a value that must be something else, as the end of a sentence: `a number or "auto"`.
     package static func expected(_ text: String, at path: [any CodingKey]) -> DecodingError {
-        expected(ExpectedValueError(text: text, choices: []), path)
+        expected(ExpectedValueError(text: text, choices: []), path: path)
     }
 
     /// The error for a value that must be one of a list of strings.
@@ -211,10 +213,10 @@ extension DecodingError {
         let text =
             choices.count <= Limits.listedChoicesMax
             ? "one of \(choices.joined(separator: ", "))" : "one of the \(choices.count) values in /openapi.json"
-        return expected(ExpectedValueError(text: text, choices: choices), path)
+        return expected(ExpectedValueError(text: text, choices: choices), path: path)
     }
 
-    private static func expected(_ value: ExpectedValueError, _ path: [any CodingKey]) -> DecodingError {
+    private static func expected(_ value: ExpectedValueError, path: [any CodingKey]) -> DecodingError {
         .dataCorrupted(.init(codingPath: path, debugDescription: "must be \(value.text)", underlyingError: value))
     }
 }

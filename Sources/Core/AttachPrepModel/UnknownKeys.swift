@@ -20,12 +20,12 @@ extension Decoder {
         let keys = try container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
         guard let unknown = keys.sorted().first(where: { !known.contains($0) }) else { return }
         let path = JSONDiagnosis.text(of: codingPath + [AnyKey(stringValue: unknown)])
+        let remedy = Self.remedy(unknown, known: known, advice: advice)
         throw AttachPrepError(
-            .requestInvalid,
-            "\(subject) has the unknown key \"\(MessageText.excerpt(path))\"; \(Self.remedy(unknown, known, advice))")
+            .requestInvalid, "\(subject) has the unknown key \"\(MessageText.excerpt(path))\"; \(remedy)")
     }
 
-    private static func remedy(_ unknown: String, _ known: [String], _ advice: [KeyAdvice]) -> String {
+    private static func remedy(_ unknown: String, known: [String], advice: [KeyAdvice]) -> String {
         if let row = advice.first(where: { Suggestion.isSame(unknown, asOneOf: $0.keys) }) { return "\(row.sentence)." }
         if let meant = Suggestion.nearest(to: unknown, of: known) { return "did you mean \"\(meant)\"?" }
         let others = advice.compactMap { row in

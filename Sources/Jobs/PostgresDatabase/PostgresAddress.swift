@@ -41,7 +41,7 @@ public struct PostgresAddress: Sendable, Hashable, CustomStringConvertible {
             throw AttachPrepError(.requestInvalid, "The database must be a URL such as postgres://user@host/database.")
         }
         let given = try Self.parsed(url)
-        func value(_ keyword: String, _ variable: String) -> String? {
+        func value(_ keyword: String, variable: String) -> String? {
             given.first { $0.keyword == keyword }?.value ?? environment[variable].flatMap { $0.isEmpty ? nil : $0 }
         }
         if given.contains(where: { ["password", "sslpassword"].contains($0.keyword) }) {
@@ -51,25 +51,27 @@ public struct PostgresAddress: Sendable, Hashable, CustomStringConvertible {
                     + "set PGPASSFILE, PGPASSWORD or a service file.")
         }
         rootCertificateFile = Self.rootCertificateFile(
-            sslmode: value("sslmode", "PGSSLMODE"), given: value("sslrootcert", "PGSSLROOTCERT"),
+            sslmode: value("sslmode", variable: "PGSSLMODE"), given: value("sslrootcert", variable: "PGSSLROOTCERT"),
             home: environment["HOME"], isReadable)
         description = Self.description(given)
 
         var parameters = given
-        func setUnlessGiven(_ keyword: String, _ variable: String, _ chosen: String) {
-            if value(keyword, variable) == nil { parameters.append(Parameter(keyword: keyword, value: chosen)) }
+        func setUnlessGiven(_ keyword: String, variable: String, chosen: String) {
+            if value(keyword, variable: variable) == nil {
+                parameters.append(Parameter(keyword: keyword, value: chosen))
+            }
         }
-        let hosts = value("host", "PGHOST") ?? value("hostaddr", "PGHOSTADDR") ?? ""
-        if hosts.contains(",") || value("service", "PGSERVICE") != nil {
-            setUnlessGiven("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write")
+        let hosts = value("host", variable: "PGHOST") ?? value("hostaddr", variable: "PGHOSTADDR") ?? ""
+        if hosts.contains(",") || value("service", variable: "PGSERVICE") != nil {
+            setUnlessGiven("target_session_attrs", variable: "PGTARGETSESSIONATTRS", chosen: "read-write")
         }
-        setUnlessGiven("fallback_application_name", "", "attachprep")
-        setUnlessGiven("connect_timeout", "PGCONNECT_TIMEOUT", "5")
+        setUnlessGiven("fallback_application_name", variable: "", chosen: "attachprep")
+        setUnlessGiven("connect_timeout", variable: "PGCONNECT_TIMEOUT", chosen: "5")
         // A dead peer is noticed within about 15 s, also on an idle connection.
-        setUnlessGiven("keepalives_idle", "", "5")
-        setUnlessGiven("keepalives_interval", "", "3")
-        setUnlessGiven("keepalives_count", "", "3")
-        setUnlessGiven("tcp_user_timeout", "", "15000")
+        setUnlessGiven("keepalives_idle", variable: "", chosen: "5")
+        setUnlessGiven("keepalives_interval", variable: "", chosen: "3")
+        setUnlessGiven("keepalives_count", variable: "", chosen: "3")
+        setUnlessGiven("tcp_user_timeout", variable: "", chosen: "15000")
         if let rootCertificateFile {
             parameters.removeAll { $0.keyword == "sslrootcert" }
             parameters.append(Parameter(keyword: "sslrootcert", value: rootCertificateFile))

@@ -68,7 +68,7 @@ extension Limits {
         let deadline = ContinuousClock.now.advanced(by: limit)
         try readUnread(deadline)
         try send(statements)
-        return try endingOnLoss { try receive(statements.count, deadline) }
+        return try endingOnLoss { try receive(statements.count, deadline: deadline) }
     }
 
     /// Sends statements whose results nobody needs, without waiting; the next call reads them.
@@ -87,7 +87,7 @@ extension Limits {
     private func readUnread(_ deadline: ContinuousClock.Instant) throws {
         while let count = unread.first {
             unread.removeFirst()
-            do { _ = try endingOnLoss { try receive(count, deadline) } } catch PostgresError.server {}
+            do { _ = try endingOnLoss { try receive(count, deadline: deadline) } } catch PostgresError.server {}
         }
     }
 
@@ -113,12 +113,12 @@ extension Limits {
     }
 
     /// Reads the results of one pipeline, which must have exactly the expected form.
-    private func receive(_ count: Int, _ deadline: ContinuousClock.Instant) throws -> [Outcome] {
+    private func receive(_ count: Int, deadline: ContinuousClock.Instant) throws -> [Outcome] {
         var left = Limits.databaseResultBytesMax
         var outcomes: [Outcome] = []
         var failure: ServerError?
         for _ in 0..<count {
-            guard let result = try next(deadline, &left) else {
+            guard let result = try next(deadline, left: &left) else {
                 throw PostgresError.lost("a result is missing", failure)
             }
             switch result.status {
@@ -136,11 +136,11 @@ extension Limits {
             case PGRES_PIPELINE_ABORTED where failure != nil: break
             default: throw PostgresError.lost("a result of an unexpected kind (\(result.status.rawValue))", failure)
             }
-            guard try next(deadline, &left) == nil else {
+            guard try next(deadline, left: &left) == nil else {
                 throw PostgresError.lost("one statement has two results", failure)
             }
         }
-        guard let end = try next(deadline, &left), end.status == PGRES_PIPELINE_SYNC else {
+        guard let end = try next(deadline, left: &left), end.status == PGRES_PIPELINE_SYNC else {
             throw PostgresError.lost("the end of the results is missing", failure)
         }
         if let failure { throw PostgresError.server(failure) }
@@ -148,11 +148,11 @@ extension Limits {
     }
 
     /// The next result of libpq; nil between the results of two statements.
-    private func next(_ deadline: ContinuousClock.Instant, _ left: inout Int) throws -> PostgresResult? {
+    private func next(_ deadline: ContinuousClock.Instant, left: inout Int) throws -> PostgresResult? {
         while true {
             let needsWrite = try flush()
             if !needsWrite, unsafe PQisBusy(handle) == 0 { break }
-            try wait(deadline, needsWrite, &left)
+            try wait(deadline, needsWrite: needsWrite, left: &left)
             if unsafe PQisBusy(handle) == 0 { break }
         }
         return unsafe PQgetResult(handle).map { unsafe PostgresResult($0) }
@@ -165,7 +165,7 @@ extension Limits {
     private static let sliceOfTLS = Duration.milliseconds(50)
 
     /// Waits until the server sent something, or takes something, and reads it.
-    private func wait(_ deadline: ContinuousClock.Instant, _ needsWrite: Bool, _ left: inout Int) throws {
+    private func wait(_ deadline: ContinuousClock.Instant, needsWrite: Bool, left: inout Int) throws {
         let now = ContinuousClock.now
         guard now < deadline else { throw PostgresError.lost("no answer in time", nil) }
         let socket = unsafe PQsocket(handle)

@@ -71,18 +71,18 @@ public final class PostgresDatabase: SQLDatabase {
     ) async throws -> Value {
         // The one that is free, if any.
         let reader = readers[0].load <= readers[1].load ? readers[0] : readers[1]
-        return try await call(reader, .read, body)
+        return try await call(reader, mode: .read, body)
     }
 
     public func transact(
         _ order: TransactionOrder, _ body: @escaping @Sendable (any SQLConnection) throws -> Void
     ) async throws {
         guard let writer = writers[order] else { return }
-        try await call(writer, .write(order), body)
+        try await call(writer, mode: .write(order), body)
     }
 
     private func call<Value: Sendable>(
-        _ session: PostgresSession, _ mode: PostgresTransaction.Mode,
+        _ session: PostgresSession, mode: PostgresTransaction.Mode,
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
         do {

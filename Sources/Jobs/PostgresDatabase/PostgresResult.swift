@@ -44,12 +44,12 @@ extension Limits {
         let (rowCount, columns) = (max(0, unsafe PQntuples(handle)), max(0, unsafe PQnfields(handle)))
         guard rowCount.multiplied(clamping: max(1, columns)) <= Limits.databaseResultValuesMax else { return nil }
         let types = (0..<columns).map { ($0, unsafe PQftype(handle, $0)) }
-        let rows = (0..<rowCount).map { row in SQLRow(types.map { value(row, $0, $1) }) }
+        let rows = (0..<rowCount).map { row in SQLRow(types.map { value(row, column: $0, type: $1) }) }
         return SQLResult(rows: rows, changes: Int(unsafe Self.text(PQcmdTuples(handle))) ?? 0)
     }
 
     /// Reads a value by the type that the server declared; a value that does not have the form of its type is text.
-    private func value(_ row: CInt, _ column: CInt, _ type: Oid) -> SQLValue {
+    private func value(_ row: CInt, column: CInt, type: Oid) -> SQLValue {
         guard unsafe PQgetisnull(handle, row, column) == 0, let start = unsafe PQgetvalue(handle, row, column)
         else { return .null }
         let length = max(0, Int(clamping: unsafe PQgetlength(handle, row, column)))

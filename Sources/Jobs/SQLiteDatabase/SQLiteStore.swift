@@ -26,7 +26,7 @@ public enum SQLiteStore {
     ) async throws -> SQLJobStore {
         let (database, files) = try await BlockingThread().run {
             let folder = DataFolder(path: path)
-            let lock = try prepare(folder, role)
+            let lock = try prepare(folder, role: role)
             return (
                 try SQLiteDatabase(path: folder.database, durability: durability, lock: lock),
                 try ContentFiles(path: path, durability: durability)
@@ -48,7 +48,7 @@ public enum SQLiteStore {
         return store
     }
 
-    private static func prepare(_ folder: DataFolder, _ role: StoreRole) throws -> FolderLock? {
+    private static func prepare(_ folder: DataFolder, role: StoreRole) throws -> FolderLock? {
         switch role {
         case .service:
             try folder.make()

@@ -37,20 +37,20 @@ package struct CurlURL: Hashable, Sendable {
 
     private init(_ parts: CurlURLParts) throws(CurlError) {
         scheme = try parts.get(CURLUPART_SCHEME).lowercased()
-        let declaredHost = try parts.get(CURLUPART_HOST, CURLU_URLDECODE)
+        let declaredHost = try parts.get(CURLUPART_HOST, flags: CURLU_URLDECODE)
         // glibc loads the locale from a file each time.
         let asciiHost =
             declaredHost.utf8.allSatisfy { $0 < 0x80 }
             ? declaredHost
             : try UTF8Locale.run { () throws(CurlError) in
-                try parts.get(CURLUPART_HOST, CURLU_PUNYCODE | CURLU_URLDECODE)
+                try parts.get(CURLUPART_HOST, flags: CURLU_PUNYCODE | CURLU_URLDECODE)
             }
         try parts.set(CURLUPART_HOST, to: asciiHost.lowercased())
         let isBracketed = asciiHost.hasPrefix("[") && asciiHost.hasSuffix("]")
         host = isBracketed ? String(asciiHost.lowercased().dropFirst().dropLast()) : asciiHost.lowercased()
-        port = Int(try parts.find(CURLUPART_PORT, CURLU_DEFAULT_PORT) ?? "0") ?? 0
-        let user = try parts.find(CURLUPART_USER, CURLU_URLDECODE)
-        let password = try parts.find(CURLUPART_PASSWORD, CURLU_URLDECODE)
+        port = Int(try parts.find(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT) ?? "0") ?? 0
+        let user = try parts.find(CURLUPART_USER, flags: CURLU_URLDECODE)
+        let password = try parts.find(CURLUPART_PASSWORD, flags: CURLU_URLDECODE)
         let isAnonymous = user == nil && password == nil
         credentials = isAnonymous ? nil : CurlCredentials(user: user ?? "", password: password ?? "")
         for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
@@ -106,7 +106,7 @@ package struct CurlCredentials: Hashable, Sendable {
     /// The value of a part.
     ///
     /// - Throws: When the URL does not have it.
-    func get(_ part: CURLUPart, _ flags: Int32 = 0) throws(CurlError) -> String {
+    func get(_ part: CURLUPart, flags: Int32 = 0) throws(CurlError) -> String {
         var text: UnsafeMutablePointer<CChar>?
         try unsafe curl_url_get(handle, part, &text, UInt32(flags)).check("get a part of the URL")
         guard let text = unsafe text else { throw CurlError(CURLUE_OUT_OF_MEMORY, "curl_url_get") }
@@ -115,9 +115,9 @@ package struct CurlCredentials: Hashable, Sendable {
     }
 
     /// The value of a part; nil when the URL does not have it.
-    func find(_ part: CURLUPart, _ flags: Int32) throws(CurlError) -> String? {
+    func find(_ part: CURLUPart, flags: Int32) throws(CurlError) -> String? {
         do {
-            return try get(part, flags)
+            return try get(part, flags: flags)
         } catch {
             let absent = [CURLUE_NO_USER, CURLUE_NO_PASSWORD, CURLUE_NO_PORT].map(\.rawValue)
             guard absent.contains(error.rawCode) else { throw error }

@@ -43,59 +43,59 @@ internal import SafeArithmetic
     }
 
     private func prepare(_ settings: TransferSettings) throws(CurlError) {
-        try set(CURLOPT_URL, settings.url)
-        try set(CURLOPT_PROTOCOLS_STR, "http,https")
-        try set(CURLOPT_FOLLOWLOCATION, 0)
-        try set(CURLOPT_NOSIGNAL, 1)
+        try set(CURLOPT_URL, to: settings.url)
+        try set(CURLOPT_PROTOCOLS_STR, to: "http,https")
+        try set(CURLOPT_FOLLOWLOCATION, to: 0)
+        try set(CURLOPT_NOSIGNAL, to: 1)
         let version = settings.assumesHTTP2 ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
-        try set(CURLOPT_HTTP_VERSION, Int(version))
+        try set(CURLOPT_HTTP_VERSION, to: Int(version))
         // Over TLS the handshake shows whether a connection can be multiplexed. Without TLS only a response does, and
         // one that does not arrive would delay all other requests to the server.
-        try set(CURLOPT_PIPEWAIT, settings.url.hasPrefix("https:") ? 1 : 0)
+        try set(CURLOPT_PIPEWAIT, to: settings.url.hasPrefix("https:") ? 1 : 0)
         // The system's default may permit older versions.
-        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        try set(CURLOPT_SSLVERSION, to: Int(CURL_SSLVERSION_TLSv1_2))
         // Bytes without a status line come from a server of another protocol.
-        try set(CURLOPT_HTTP09_ALLOWED, 0)
-        try set(CURLOPT_FRESH_CONNECT, settings.opensConnection ? 1 : 0)
-        try set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
-        try set(CURLOPT_CONNECTTIMEOUT_MS, settings.limits.connect.wholeMilliseconds)
-        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        try set(CURLOPT_HTTP09_ALLOWED, to: 0)
+        try set(CURLOPT_FRESH_CONNECT, to: settings.opensConnection ? 1 : 0)
+        try set(CURLOPT_BUFFERSIZE, to: Self.bufferBytes)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, to: settings.limits.connect.wholeMilliseconds)
+        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
         // An empty string also disables the proxy variables of the environment.
-        try set(CURLOPT_PROXY, settings.proxy ?? "")
-        try set(CURLOPT_NOPROXY, "")
+        try set(CURLOPT_PROXY, to: settings.proxy ?? "")
+        try set(CURLOPT_NOPROXY, to: "")
         // libcurl decodes up to five content codings at once without checking time or size, so its decoding is off and
         // CURLOPT_ACCEPT_ENCODING is not set. `ResponseFraming` rejects transfer codings.
-        try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+        try set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
         if let file = settings.certificateAuthorityFile {
-            try set(CURLOPT_CAINFO, file)
-            try set(CURLOPT_PROXY_CAINFO, file)
+            try set(CURLOPT_CAINFO, to: file)
+            try set(CURLOPT_PROXY_CAINFO, to: file)
         }
-        if let userAgent = settings.userAgent { try set(CURLOPT_USERAGENT, userAgent) }
+        if let userAgent = settings.userAgent { try set(CURLOPT_USERAGENT, to: userAgent) }
         if let signature = settings.signature { try prepare(signature) }
-        try prepare(settings.method, settings.body, settings.upload)
-        try set(CURLOPT_HTTPHEADER, headers)
-        try set(CURLOPT_RESOLVE, pins)
+        try prepare(settings.method, body: settings.body, upload: settings.upload)
+        try set(CURLOPT_HTTPHEADER, to: headers)
+        try set(CURLOPT_RESOLVE, to: pins)
     }
 
     private func prepare(_ signature: TransferSignature) throws(CurlError) {
-        try set(CURLOPT_AWS_SIGV4, signature.provider)
-        try set(CURLOPT_USERNAME, signature.accessKeyID)
-        try set(CURLOPT_PASSWORD, signature.secretAccessKey)
+        try set(CURLOPT_AWS_SIGV4, to: signature.provider)
+        try set(CURLOPT_USERNAME, to: signature.accessKeyID)
+        try set(CURLOPT_PASSWORD, to: signature.secretAccessKey)
     }
 
-    private func prepare(_ method: TransferMethod, _ body: [UInt8], _ upload: TransferUpload?) throws(CurlError) {
+    private func prepare(_ method: TransferMethod, body: [UInt8], upload: TransferUpload?) throws(CurlError) {
         switch method {
         case .get: return
-        case .delete: try set(CURLOPT_CUSTOMREQUEST, method.rawValue)
-        case .head: try set(CURLOPT_NOBODY, 1)
+        case .delete: try set(CURLOPT_CUSTOMREQUEST, to: method.rawValue)
+        case .head: try set(CURLOPT_NOBODY, to: 1)
         case .put:
-            try set(CURLOPT_UPLOAD, 1)
-            try set(CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBufferBytes)
+            try set(CURLOPT_UPLOAD, to: 1)
+            try set(CURLOPT_UPLOAD_BUFFERSIZE, to: Self.uploadBufferBytes)
             let size = curl_off_t(upload?.bytes ?? 0)
             try unsafe CCurl_easy_setopt_offset(raw, CURLOPT_INFILESIZE_LARGE, size).check("CURLOPT_INFILESIZE_LARGE")
         case .post:
             // The size must be set first: without it, libcurl copies up to a zero byte.
-            try set(CURLOPT_POSTFIELDSIZE, body.count)
+            try set(CURLOPT_POSTFIELDSIZE, to: body.count)
             // The base address of an empty array may be nil, which libcurl takes for no body; so a byte is added.
             var copied = body + [0]
             let code = unsafe copied.withUnsafeMutableBytes { bytes in
@@ -125,37 +125,37 @@ internal import SafeArithmetic
 
     private func install() throws(CurlError) {
         let context = unsafe Unmanaged.passUnretained(events).toOpaque()
-        try unsafe set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorText.baseAddress))
+        try unsafe set(CURLOPT_ERRORBUFFER, to: UnsafeMutableRawPointer(errorText.baseAddress))
         try unsafe CCurl_easy_setopt_write(raw, CURLOPT_HEADERFUNCTION, curlHeader).check("CURLOPT_HEADERFUNCTION")
-        try unsafe set(CURLOPT_HEADERDATA, context)
+        try unsafe set(CURLOPT_HEADERDATA, to: context)
         try unsafe CCurl_easy_setopt_write(raw, CURLOPT_WRITEFUNCTION, curlBody).check("CURLOPT_WRITEFUNCTION")
-        try unsafe set(CURLOPT_WRITEDATA, context)
+        try unsafe set(CURLOPT_WRITEDATA, to: context)
         try unsafe CCurl_easy_setopt_opensocket(raw, curlOpenSocket).check("CURLOPT_OPENSOCKETFUNCTION")
-        try unsafe set(CURLOPT_OPENSOCKETDATA, context)
+        try unsafe set(CURLOPT_OPENSOCKETDATA, to: context)
         try unsafe CCurl_easy_setopt_closesocket(raw, curlCloseSocket).check("CURLOPT_CLOSESOCKETFUNCTION")
         try unsafe set(
-            CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(events.connection.watch.sockets).toOpaque())
+            CURLOPT_CLOSESOCKETDATA, to: Unmanaged.passUnretained(events.connection.watch.sockets).toOpaque())
         try unsafe CCurl_easy_setopt_prereq(raw, curlPreRequest).check("CURLOPT_PREREQFUNCTION")
-        try unsafe set(CURLOPT_PREREQDATA, context)
+        try unsafe set(CURLOPT_PREREQDATA, to: context)
         try unsafe CCurl_easy_setopt_read(raw, curlRead).check("CURLOPT_READFUNCTION")
-        try unsafe set(CURLOPT_READDATA, context)
+        try unsafe set(CURLOPT_READDATA, to: context)
         try unsafe CCurl_easy_setopt_seek(raw, curlSeek).check("CURLOPT_SEEKFUNCTION")
-        try unsafe set(CURLOPT_SEEKDATA, context)
+        try unsafe set(CURLOPT_SEEKDATA, to: context)
     }
 
-    private func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
+    private func set(_ option: CURLoption, to value: Int) throws(CurlError) {
         try unsafe CCurl_easy_setopt_long(raw, option, value).check("set option \(option.rawValue)")
     }
 
-    private func set(_ option: CURLoption, _ value: String) throws(CurlError) {
+    private func set(_ option: CURLoption, to value: String) throws(CurlError) {
         try unsafe CCurl_easy_setopt_string(raw, option, value).check("set option \(option.rawValue)")
     }
 
-    private func set(_ option: CURLoption, _ value: CurlList) throws(CurlError) {
+    private func set(_ option: CURLoption, to value: CurlList) throws(CurlError) {
         try unsafe CCurl_easy_setopt_list(raw, option, value.head).check("set option \(option.rawValue)")
     }
 
-    private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) throws(CurlError) {
+    private func set(_ option: CURLoption, to value: UnsafeMutableRawPointer?) throws(CurlError) {
         try unsafe CCurl_easy_setopt_pointer(raw, option, value).check("set option \(option.rawValue)")
     }
 

@@ -158,7 +158,7 @@ final class LoopMailbox: Sendable {
     }
 
     /// Reports a transfer once; later reports of an abandoned loop are ignored.
-    func finish(_ id: UInt64, _ report: TransferReport) {
+    func finish(_ id: UInt64, report: TransferReport) {
         state.withLock { $0.begun.removeValue(forKey: id) }?.finish(report)
     }
 

@@ -96,7 +96,7 @@ final class OpenSockets: Sendable {
     /// Sockets are opened and closed under the lock, so that a descriptor is not used after it was reassigned.
     private let descriptors = Mutex<[CInt: Int]>([:])
 
-    func open(_ family: Int32, _ kind: Int32, _ transport: Int32) -> CInt {
+    func open(_ family: Int32, kind: Int32, transport: Int32) -> CInt {
         descriptors.withLock { descriptors in
             let descriptor = socket(family, kind, transport)
             if descriptor >= 0 { descriptors[descriptor] = 0 }

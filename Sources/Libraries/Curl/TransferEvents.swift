@@ -96,7 +96,7 @@ final class TransferEvents {
 
 /// CURLOPT_HEADERFUNCTION: a short count ends the transfer with CURLE_WRITE_ERROR.
 @c func curlHeader(
-    _ line: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+    _ line: UnsafeMutablePointer<CChar>?, size: Int, count: Int, in context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return 0 }
     let bytes = unsafe UnsafeRawBufferPointer(start: line, count: size * count)
@@ -106,7 +106,7 @@ final class TransferEvents {
 
 /// CURLOPT_WRITEFUNCTION: CURL_WRITEFUNC_ERROR ends the transfer with CURLE_WRITE_ERROR, also for an empty piece.
 @c func curlBody(
-    _ piece: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+    _ piece: UnsafeMutablePointer<CChar>?, size: Int, count: Int, in context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_WRITEFUNC_ERROR) }
     let bytes = unsafe UnsafeRawBufferPointer(start: piece, count: size * count)
@@ -116,7 +116,7 @@ final class TransferEvents {
 
 /// CURLOPT_OPENSOCKETFUNCTION: CURL_SOCKET_BAD ends the attempt with CURLE_COULDNT_CONNECT before a packet leaves.
 @c func curlOpenSocket(
-    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+    _ context: UnsafeMutableRawPointer?, purpose: curlsocktype, address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let events = unsafe TransferEvents.from(context), let address = unsafe address,
         let text = unsafe numericHost(address),
@@ -124,19 +124,20 @@ final class TransferEvents {
     else { return CURL_SOCKET_BAD }
     // Child processes must not inherit connections.
     let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return unsafe events.connection.watch.sockets.open(address.pointee.family, kind, address.pointee.protocol)
+    return unsafe events.connection.watch.sockets.open(
+        address.pointee.family, kind: kind, transport: address.pointee.protocol)
 }
 
 /// CURLOPT_CLOSESOCKETFUNCTION: the context is `OpenSockets`, which outlives the transfer like the connection.
-@c func curlCloseSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
+@c func curlCloseSocket(_ context: UnsafeMutableRawPointer?, descriptor: curl_socket_t) -> Int32 {
     guard let context = unsafe context else { return 1 }
     return unsafe Unmanaged<OpenSockets>.fromOpaque(context).takeUnretainedValue().close(descriptor)
 }
 
 /// CURLOPT_PREREQFUNCTION: called before every request, on reused connections too.
 @c func curlPreRequest(
-    _ context: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
-    _ localAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ localPort: Int32
+    _ context: UnsafeMutableRawPointer?, address: UnsafeMutablePointer<CChar>?,
+    localAddress: UnsafeMutablePointer<CChar>?, port: Int32, localPort: Int32
 ) -> Int32 {
     guard let events = unsafe TransferEvents.from(context), let address = unsafe address else {
         return CURL_PREREQFUNC_ABORT
@@ -253,7 +254,7 @@ struct UploadReader {
 
 /// CURLOPT_READFUNCTION: CURL_READFUNC_ABORT ends the transfer with CURLE_ABORTED_BY_CALLBACK.
 @c func curlRead(
-    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+    _ buffer: UnsafeMutablePointer<CChar>?, size: Int, count: Int, in context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_READFUNC_ABORT) }
     let destination = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
@@ -262,7 +263,7 @@ struct UploadReader {
 }
 
 /// CURLOPT_SEEKFUNCTION: called when a request whose body was partly sent is sent again.
-@c func curlSeek(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
+@c func curlSeek(_ context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
     guard let events = unsafe TransferEvents.from(context), origin == SEEK_SET,
         events.connection.watch.insideCallback({ events.rewind(to: Int(clamping: offset)) }) == true
     else { return CURL_SEEKFUNC_FAIL }

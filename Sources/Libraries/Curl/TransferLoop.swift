@@ -97,7 +97,7 @@ final class LoopThread {
     /// reported.
     func run() {
         while runOnce(multi) {}
-        end(Array(running.values), .cancelled, multi)
+        end(Array(running.values), ending: .cancelled, multi: multi)
         mailbox.beginClosing(multi)
         multi.close()
         mailbox.close(multi)
@@ -106,8 +106,8 @@ final class LoopThread {
     /// Runs one iteration; false after the last.
     private func runOnce(_ multi: MultiHandle) -> Bool {
         guard !multi.watch.isAbandoned, let mail = mailbox.collect(for: multi) else { return false }
-        for task in mail.tasks { begin(task, multi) }
-        end(mail.cancelled.compactMap { running[$0] }, .cancelled, multi)
+        for task in mail.tasks { begin(task, multi: multi) }
+        end(mail.cancelled.compactMap { running[$0] }, ending: .cancelled, multi: multi)
         guard !mail.isStopping else { return false }
         multi.watch.setActive(!running.isEmpty)
         do {
@@ -118,7 +118,7 @@ final class LoopThread {
             endOverdue(multi)
             try multi.wait(atMost: timeLeft)
         } catch {
-            end(Array(running.values), .failed(error), multi)
+            end(Array(running.values), ending: .failed(error), multi: multi)
         }
         return true
     }
@@ -127,30 +127,30 @@ final class LoopThread {
     private func resume(_ multi: MultiHandle) {
         for transfer in Array(running.values) where transfer.easy.events.isPaused {
             let code = transfer.easy.events.resume()
-            if code != CURLE_OK { end([transfer], .failed(transfer.easy.error(code)), multi) }
+            if code != CURLE_OK { end([transfer], ending: .failed(transfer.easy.error(code)), multi: multi) }
         }
     }
 
-    private func begin(_ task: TransferTask, _ multi: MultiHandle) {
+    private func begin(_ task: TransferTask, multi: MultiHandle) {
         do {
             let easy = try EasyHandle(task.settings, observer: task.observer, watch: multi.watch)
             try multi.add(easy)
             running[task.id] = Running(task: task, easy: easy)
         } catch {
-            mailbox.finish(task.id, TransferReport(.failed(error)))
+            mailbox.finish(task.id, report: TransferReport(.failed(error)))
         }
     }
 
     /// Restarts a transfer on a new connection. Its request was not sent, because the reused connection was unusable.
-    private func restart(_ spoiled: Running, _ multi: MultiHandle) {
+    private func restart(_ spoiled: Running, multi: MultiHandle) {
         running.removeValue(forKey: spoiled.task.id)
         do {
             try multi.remove(spoiled.easy)
             var task = spoiled.task
             task.settings.opensConnection = true
-            begin(task, multi)
+            begin(task, multi: multi)
         } catch {
-            mailbox.finish(spoiled.task.id, TransferReport(.failed(error)))
+            mailbox.finish(spoiled.task.id, report: TransferReport(.failed(error)))
         }
     }
 
@@ -158,11 +158,13 @@ final class LoopThread {
         while let (raw, code) = unsafe multi.nextFinished() {
             guard let finished = running.values.first(where: { unsafe $0.easy.raw == raw }) else { continue }
             if finished.easy.events.isConnectionSpoiled {
-                restart(finished, multi)
+                restart(finished, multi: multi)
             } else if finished.easy.events.isTransferCodingRefused {
-                end([finished], .transferCodingRefused, multi)
+                end([finished], ending: .transferCodingRefused, multi: multi)
             } else {
-                end([finished], code == CURLE_OK ? .completed : .failed(finished.easy.error(code)), multi)
+                end(
+                    [finished], ending: code == CURLE_OK ? .completed : .failed(finished.easy.error(code)), multi: multi
+                )
             }
         }
     }
@@ -171,7 +173,7 @@ final class LoopThread {
         let now = ContinuousClock.now
         for transfer in Array(running.values) {
             let end = transfer.easy.events.end
-            if end.instant <= now { self.end([transfer], end.ending, multi) }
+            if end.instant <= now { self.end([transfer], ending: end.ending, multi: multi) }
         }
     }
 
@@ -182,15 +184,15 @@ final class LoopThread {
         return min(waitMax, max(.zero, ContinuousClock.now.duration(to: next)))
     }
 
-    private func end(_ transfers: [Running], _ ending: TransferEnding, _ multi: MultiHandle) {
+    private func end(_ transfers: [Running], ending: TransferEnding, multi: MultiHandle) {
         // A transfer may have been cancelled twice in one iteration; it is reported once.
         for transfer in transfers where running.removeValue(forKey: transfer.task.id) != nil {
             let report = transfer.easy.report(ending)
             do {
                 try multi.remove(transfer.easy)
-                mailbox.finish(transfer.task.id, report)
+                mailbox.finish(transfer.task.id, report: report)
             } catch {
-                mailbox.finish(transfer.task.id, TransferReport(.failed(error)))
+                mailbox.finish(transfer.task.id, report: TransferReport(.failed(error)))
             }
         }
     }

@@ -31,7 +31,7 @@ package final class ChildProcess: Sendable {
     package static func spawn(
         path: String, arguments: [String] = [], socket: MessageSocket, environment: [String: String] = [:]
     ) throws(SystemError) -> ChildProcess {
-        try spawn([path] + arguments, environment, inheriting: socket.descriptor, as: socketDescriptor)
+        try spawn([path] + arguments, environment: environment, inheriting: socket.descriptor, as: socketDescriptor)
     }
 
     /// Starts an executable with `output` as standard output; standard input and error are `/dev/null`.
@@ -42,27 +42,27 @@ package final class ChildProcess: Sendable {
     package static func spawn(
         path: String, arguments: [String] = [], output: CInt, environment: [String: String]
     ) throws(SystemError) -> ChildProcess {
-        try spawn([path] + arguments, environment, inheriting: output, as: STDOUT_FILENO)
+        try spawn([path] + arguments, environment: environment, inheriting: output, as: STDOUT_FILENO)
     }
 
     private static func spawn(
-        _ arguments: [String], _ environment: [String: String], inheriting descriptor: CInt, as number: CInt
+        _ arguments: [String], environment: [String: String], inheriting descriptor: CInt, as number: CInt
     ) throws(SystemError) -> ChildProcess {
         var actions = unsafe posix_spawn_file_actions_t()
-        try check(unsafe posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init")
+        try check(unsafe posix_spawn_file_actions_init(&actions), call: "posix_spawn_file_actions_init")
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         for standard in CInt(0)...2 where standard != number {
             let flags = standard == 0 ? O_RDONLY : O_WRONLY
             try check(
-                unsafe posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", flags, 0), "addopen")
+                unsafe posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", flags, 0), call: "addopen")
         }
-        try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number), "adddup2")
-        try check(unsafe CLinux_spawn_close_from(&actions, max(STDERR_FILENO, number) + 1), "addclosefrom")
+        try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number), call: "adddup2")
+        try check(unsafe CLinux_spawn_close_from(&actions, max(STDERR_FILENO, number) + 1), call: "addclosefrom")
         var attributes = posix_spawnattr_t()
-        try check(unsafe posix_spawnattr_init(&attributes), "posix_spawnattr_init")
+        try check(unsafe posix_spawnattr_init(&attributes), call: "posix_spawnattr_init")
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         try unsafe resetSignals(&attributes)
-        return try unsafe spawn(arguments, &actions, &attributes, environment)
+        return try unsafe spawn(arguments, actions: &actions, attributes: &attributes, environment: environment)
     }
 
     /// Unblocks and resets all signals, since blocked and ignored ones are inherited over exec.
@@ -71,15 +71,15 @@ package final class ChildProcess: Sendable {
         var all = sigset_t()
         unsafe sigemptyset(&none)
         unsafe sigfillset(&all)
-        try check(unsafe posix_spawnattr_setsigmask(attributes, &none), "setsigmask")
-        try check(unsafe posix_spawnattr_setsigdefault(attributes, &all), "setsigdefault")
-        try check(unsafe posix_spawnattr_setpgroup(attributes, 0), "setpgroup")
-        try check(unsafe posix_spawnattr_setflags(attributes, CLinux_spawn_flags()), "setflags")
+        try check(unsafe posix_spawnattr_setsigmask(attributes, &none), call: "setsigmask")
+        try check(unsafe posix_spawnattr_setsigdefault(attributes, &all), call: "setsigdefault")
+        try check(unsafe posix_spawnattr_setpgroup(attributes, 0), call: "setpgroup")
+        try check(unsafe posix_spawnattr_setflags(attributes, CLinux_spawn_flags()), call: "setflags")
     }
 
     private static func spawn(
-        _ words: [String], _ actions: UnsafePointer<posix_spawn_file_actions_t>,
-        _ attributes: UnsafePointer<posix_spawnattr_t>, _ environment: [String: String]
+        _ words: [String], actions: UnsafePointer<posix_spawn_file_actions_t>,
+        attributes: UnsafePointer<posix_spawnattr_t>, environment: [String: String]
     ) throws(SystemError) -> ChildProcess {
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
@@ -93,7 +93,7 @@ package final class ChildProcess: Sendable {
         return ChildProcess(processID: processID)
     }
 
-    private static func check(_ code: CInt, _ call: String) throws(SystemError) {
+    private static func check(_ code: CInt, call: String) throws(SystemError) {
         guard code == 0 else { throw SystemError(call, code: code) }
     }
 

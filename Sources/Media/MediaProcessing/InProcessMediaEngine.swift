@@ -81,14 +81,14 @@ final class MediaThreadPool: Sendable {
                 with: Result { () throws in
                     let current = try processor ?? MediaProcessor(drawsSVG: false)
                     processor = current
-                    return try answer(call, descriptors, deadline, from: current)
+                    return try answer(call, descriptors: descriptors, deadline: deadline, from: current)
                 })
         }
     }
 
     /// Returns what a render wrote before its deadline, as when a media process is ended at the deadline.
     private static func answer(
-        _ call: MediaCall, _ descriptors: [CInt], _ deadline: ContinuousClock.Instant, from processor: MediaProcessor
+        _ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant, from processor: MediaProcessor
     ) throws -> MediaAnswer {
         guard ContinuousClock.now < deadline else {
             throw AttachPrepError(.deadlineExceeded, "The time for the request ran out before media work began.")

@@ -4,14 +4,14 @@ import MediaTypes
 
 extension LibAVError {
     /// Converts a failed libav call: `deadline.exceeded` if the deadline passed, otherwise the given code.
-    func attachPrepError(_ code: ErrorCode, _ message: String) -> AttachPrepError {
+    func attachPrepError(_ code: ErrorCode, message: String) -> AttachPrepError {
         isDeadline
             ? AttachPrepError(.deadlineExceeded, "The time for the request ran out while the file was read.")
             : AttachPrepError(code, message, detail: description)
     }
 
     /// The error for a call that fails only on a damaged file.
-    var corrupt: AttachPrepError { attachPrepError(.mediaCorrupt, "The file is damaged; send an intact one.") }
+    var corrupt: AttachPrepError { attachPrepError(.mediaCorrupt, message: "The file is damaged; send an intact one.") }
 }
 
 /// Runs libav calls that fail only on a damaged file.

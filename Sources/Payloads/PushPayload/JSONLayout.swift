@@ -19,8 +19,10 @@ struct JSONLayout: Sendable, Hashable {
     func serialized(_ value: PayloadValue) -> [UInt8] {
         switch value {
         case .object(let members):
-            block("{", members.map { JSONEscaping.string($0.key) + colon + within.serialized($0.value) }, "}")
-        case .array(let elements): block("[", elements.map(within.serialized), "]")
+            block(
+                "{", parts: members.map { JSONEscaping.string($0.key) + colon + within.serialized($0.value) },
+                closing: "}")
+        case .array(let elements): block("[", parts: elements.map(within.serialized), closing: "]")
         case .string(let text): JSONEscaping.string(text)
         case .number(let text): Array(text.utf8)
         case .bool(let value): Array((value ? "true" : "false").utf8)
@@ -34,7 +36,7 @@ struct JSONLayout: Sendable, Hashable {
         return layout
     }
 
-    private func block(_ opening: Unicode.Scalar, _ parts: [[UInt8]], _ closing: Unicode.Scalar) -> [UInt8] {
+    private func block(_ opening: Unicode.Scalar, parts: [[UInt8]], closing: Unicode.Scalar) -> [UInt8] {
         let (first, last) = ([UInt8(ascii: opening)], [UInt8(ascii: closing)])
         guard let newline, !parts.isEmpty else { return first + Array(parts.joined(separator: comma)) + last }
         let line = newline + within.indentation

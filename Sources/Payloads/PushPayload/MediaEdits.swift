@@ -38,7 +38,7 @@ struct MediaEdits {
     /// The edits in an order that keeps their paths valid: removals last, from the end of the payload.
     mutating func edits() throws(PayloadError) -> [PayloadEdit] {
         for (index, (item, prepared)) in zip(media.items, prepared).enumerated() {
-            if case .failed(let error) = prepared { removeMedia(item, error, isFirst: index == 0) }
+            if case .failed(let error) = prepared { removeMedia(item, error: error, isFirst: index == 0) }
         }
         let pairs = zip(media.items, prepared).map { (item: $0.0, prepared: $0.1) }
         for (item, prepared) in pairs.filter({ isShown($0.item) }) + pairs.filter({ !isShown($0.item) }) {
@@ -165,8 +165,8 @@ struct MediaEdits {
     }
 
     /// Removes media that cannot be delivered; without the first one, the notification has none.
-    private mutating func removeMedia(_ item: PayloadMediaItem, _ error: ManifestError, isFirst: Bool) {
-        guard !item.location.isGuessed else { return keepMedia(item, error) }
+    private mutating func removeMedia(_ item: PayloadMediaItem, error: ManifestError, isFirst: Bool) {
+        guard !item.location.isGuessed else { return keepMedia(item, error: error) }
         removedPaths.insert(item.path)
         removedPaths.formUnion(item.fields.values.filter { !kept.contains($0) })
         for companion in item.location.companions {
@@ -188,7 +188,7 @@ struct MediaEdits {
     }
 
     /// Leaves a value whose key the app defines: it may be the address of a page, or be required by the app.
-    private mutating func keepMedia(_ item: PayloadMediaItem, _ error: ManifestError) {
+    private mutating func keepMedia(_ item: PayloadMediaItem, error: ManifestError) {
         warnings.append(
             PayloadWarning(
                 .addressNotFetched,

@@ -193,7 +193,7 @@ struct JSONText: Sendable, Hashable {
     }
 
     func syntaxError(_ what: String, at offset: Int, _ remedy: String) -> PayloadError {
-        JSONErrorLocation(bytes: bytes).error(what, at: offset, remedy)
+        JSONErrorLocation(bytes: bytes).error(what, at: offset, remedy: remedy)
     }
 
     /// Returns the text with a byte range replaced.

@@ -22,7 +22,7 @@ package struct PayloadShare: Sendable, Hashable {
         PayloadShare(part: .value(root), service: "APNs", bytesMax: Limits.payloadBytesMax)
     }
 
-    private static func message(_ path: PayloadPath, _ block: String, _ service: String) -> PayloadShare {
+    private static func message(_ path: PayloadPath, block: String, service: String) -> PayloadShare {
         PayloadShare(part: .message(path, block: block), service: service, bytesMax: Limits.payloadBytesMax)
     }
 
@@ -31,7 +31,7 @@ package struct PayloadShare: Sendable, Hashable {
         if media.isWebPush {
             self.init(part: .value(PayloadPath()), service: "web push", bytesMax: Limits.webPushBytesMax)
         } else if let path = Self.messagePath(media) {
-            self = .message(path, "apns", "APNs")
+            self = .message(path, block: "apns", service: "APNs")
         } else {
             self = .apns(media.root)
         }
@@ -45,7 +45,7 @@ package struct PayloadShare: Sendable, Hashable {
     package static func others(_ media: PayloadMedia, in value: PayloadValue) -> [PayloadShare] {
         guard let path = messagePath(media), let message = value.value(at: path) else { return [] }
         return [("android", "Android"), ("webpush", "browsers")].compactMap { block, service in
-            message[block] == nil ? nil : .message(path, block, service)
+            message[block] == nil ? nil : .message(path, block: block, service: service)
         }
     }
 

@@ -11,9 +11,9 @@ enum TargetCheck {
         let others = media.otherItems.flatMap { item -> [PayloadWarning] in
             guard !item.location.isIgnored else { return [ignored(item)] }
             let isLeft = item.location.sharing != .always && !targets.contains(item.location.target)
-            return (isLeft ? stray(item) : []) + android(item, payload, media)
+            return (isLeft ? stray(item) : []) + android(item, payload: payload, media: media)
         }
-        return shared.flatMap { android($0, payload, media) } + others
+        return shared.flatMap { android($0, payload: payload, media: media) } + others
     }
 
     private static func stray(_ item: PayloadMediaItem) -> [PayloadWarning] {
@@ -36,7 +36,7 @@ enum TargetCheck {
 
     /// What Firebase's SDK for Android does not show or download.
     private static func android(
-        _ item: PayloadMediaItem, _ payload: PayloadValue, _ media: PayloadMedia
+        _ item: PayloadMediaItem, payload: PayloadValue, media: PayloadMedia
     ) -> [PayloadWarning] {
         guard item.location.target == .android || item.location.sharing != .none, case .url(let url) = item.address
         else { return [] }
@@ -52,7 +52,9 @@ enum TargetCheck {
                     "\(path) is \(format.mimeType) and reaches Android, which \(effect); send JPEG, PNG or BMP to it, "
                         + "or have the media prepared, which makes a still of it."))
         }
-        if let bytes = knownBytes(of: url, item, payload, media), bytes > Limits.androidImageBytesMax {
+        if let bytes = knownBytes(of: url, item: item, payload: payload, media: media),
+            bytes > Limits.androidImageBytesMax
+        {
             warnings.append(
                 PayloadWarning(
                     .androidTooLarge,
@@ -64,7 +66,7 @@ enum TargetCheck {
 
     /// The size of a file that the payload states: beside the URL, or in the neutral object for the same URL.
     private static func knownBytes(
-        of url: String, _ item: PayloadMediaItem, _ payload: PayloadValue, _ media: PayloadMedia
+        of url: String, item: PayloadMediaItem, payload: PayloadValue, media: PayloadMedia
     ) -> Int? {
         let beside = item.fields[.bytes].flatMap { payload.value(at: $0) }
         let attachments = payload.value(at: media.root)?[PushContent.key]?["attachments"]?.elements ?? []

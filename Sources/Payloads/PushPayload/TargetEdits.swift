@@ -18,13 +18,15 @@ struct TargetEdits {
         (self.value, self.media, self.targets) = (value, media, media.targets(named: targets))
         for (item, prepared) in zip(media.otherItems, otherPrepared) { write(prepared, into: item) }
         guard let item = media.items.first, let manifest = prepared.first?.manifest else { return }
-        for target in [MediaTarget.android, .web] where self.targets.contains(target) { add(target, manifest, item) }
+        for target in [MediaTarget.android, .web] where self.targets.contains(target) {
+            add(target, manifest: manifest, item: item)
+        }
     }
 
     private mutating func write(_ prepared: PreparedMedia, into item: PayloadMediaItem) {
         switch prepared {
         case .untouched: break
-        case .failed(let error): remove(item, error)
+        case .failed(let error): remove(item, error: error)
         case .ready(let manifest), .fallback(let manifest):
             guard let url = url(of: manifest, for: item) else { return warn(missing: item) }
             if value.value(at: item.path)?.string != url { changes.append(.replace(item.path, .string(url))) }
@@ -38,7 +40,7 @@ struct TargetEdits {
     }
 
     /// Adds the value of a system that the payload has none for.
-    private mutating func add(_ target: MediaTarget, _ manifest: Manifest, _ item: PayloadMediaItem) {
+    private mutating func add(_ target: MediaTarget, manifest: Manifest, item: PayloadMediaItem) {
         let isThere = media.otherItems.contains {
             $0.location.target == target && $0.location.role == .image && !$0.location.isIgnored
         }
@@ -49,7 +51,7 @@ struct TargetEdits {
         changes += value.addition(of: .string(url), at: path)
     }
 
-    private mutating func remove(_ item: PayloadMediaItem, _ error: ManifestError) {
+    private mutating func remove(_ item: PayloadMediaItem, error: ManifestError) {
         removedPaths.insert(item.path)
         warnings.append(
             PayloadWarning(

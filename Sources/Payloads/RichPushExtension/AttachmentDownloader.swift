@@ -44,7 +44,7 @@ final class AttachmentDownloader: NSObject, Sendable {
     func file(
         for candidate: FetchCandidate, from url: URL, within seconds: Double
     ) async -> Result<AttachmentFile, FetchError> {
-        let request = Self.request(url, seconds)
+        let request = Self.request(url, seconds: seconds)
         guard let task = session.value?.downloadTask(with: request) else { return .failure(.cancelled) }
         let id = UUID().uuidString
         task.taskDescription = id
@@ -58,10 +58,10 @@ final class AttachmentDownloader: NSObject, Sendable {
                 task.resume()
                 watch(id)
                 // The task may have been cancelled before the download was registered.
-                if Task.isCancelled { end(id, .failure(.cancelled)) }
+                if Task.isCancelled { end(id, result: .failure(.cancelled)) }
             }
         } onCancel: {
-            end(id, .failure(.cancelled))
+            end(id, result: .failure(.cancelled))
         }
     }
 
@@ -71,7 +71,7 @@ final class AttachmentDownloader: NSObject, Sendable {
         let task = download.task
         check(at: task, received: task.countOfBytesReceived, expected: task.countOfBytesExpectedToReceive)
         let left = download.limit - ProcessInfo.processInfo.systemUptime
-        if left <= 0 { end(id, .failure(.late)) }
+        if left <= 0 { end(id, result: .failure(.late)) }
         DispatchQueue.global().asyncAfter(deadline: .now() + min(left, Limits.deviceWatchSeconds)) { [weak self] in
             self?.watch(id)
         }
@@ -83,11 +83,11 @@ final class AttachmentDownloader: NSObject, Sendable {
         let error =
             FetchResponse(task.response).flatMap(candidate.error(of:))
             ?? candidate.error(received: Int(received), expected: expected > 0 ? Int(expected) : nil)
-        if let error { end(id, .failure(error)) }
+        if let error { end(id, result: .failure(error)) }
     }
 
     /// Ends a download; later calls have no effect.
-    private func end(_ id: String, _ result: Result<AttachmentFile, FetchError>) {
+    private func end(_ id: String, result: Result<AttachmentFile, FetchError>) {
         guard let download = downloads.change({ $0.removeValue(forKey: id) }) else { return }
         download.task.cancel()
         download.end.resume(returning: result)
@@ -129,7 +129,7 @@ final class AttachmentDownloader: NSObject, Sendable {
         return configuration
     }
 
-    private static func request(_ url: URL, _ seconds: Double) -> URLRequest {
+    private static func request(_ url: URL, seconds: Double) -> URLRequest {
         var request = URLRequest(url: url, timeoutInterval: min(Limits.deviceStallSeconds, seconds))
         request.cachePolicy = .reloadIgnoringLocalCacheData
         // With a content coding, Content-Length would not be the length of the file.
@@ -153,7 +153,7 @@ extension AttachmentDownloader: URLSessionDownloadDelegate {
         guard let id = downloadTask.taskDescription, let candidate = downloads.value[id]?.candidate,
             let response = FetchResponse(downloadTask.response)
         else { return }
-        end(id, folder.check(location, for: candidate, response))
+        end(id, result: folder.check(location, for: candidate, response))
     }
 
     func urlSession(
@@ -174,7 +174,7 @@ extension AttachmentDownloader: URLSessionDownloadDelegate {
         guard let id = task.taskDescription else { return }
         let error = error as? URLError
         if let error, retry(id, after: error) { return }
-        end(id, .failure(error?.code == .timedOut ? .late : .connection))
+        end(id, result: .failure(error?.code == .timedOut ? .late : .connection))
     }
 }
 

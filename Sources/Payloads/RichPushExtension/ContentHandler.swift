@@ -30,7 +30,7 @@ final class ContentHandler: @unchecked Sendable {
 
     /// A new copy of the notification's own content, with attachments.
     func copy(with attachments: [UNNotificationAttachment]) -> UNMutableNotificationContent? {
-        Self.copy(original, attachments)
+        Self.copy(original, attachments: attachments)
     }
 
     /// Uses content without attachments from now on.
@@ -44,7 +44,7 @@ final class ContentHandler: @unchecked Sendable {
     /// Adds attachments that arrived to the text, to be shown if time ends before `modify` returns.
     func setAttachments(_ attachments: [UNNotificationAttachment], _ outcome: PushReceiptReport.Outcome) {
         lock.withLock {
-            guard let content = Self.copy(text, attachments) else { return }
+            guard let content = Self.copy(text, attachments: attachments) else { return }
             best = Best(content: content, outcome: outcome)
         }
     }
@@ -69,7 +69,7 @@ final class ContentHandler: @unchecked Sendable {
     }
 
     private static func copy(
-        _ content: UNNotificationContent, _ attachments: [UNNotificationAttachment]
+        _ content: UNNotificationContent, attachments: [UNNotificationAttachment]
     ) -> UNMutableNotificationContent? {
         guard let copy = content.mutableCopy() as? UNMutableNotificationContent else { return nil }
         copy.attachments = attachments

@@ -42,7 +42,7 @@ struct MediaFetch: Sendable {
     func run(into arrivals: AsyncStream<Arrival>.Continuation) async {
         defer { arrivals.finish() }
         let thumbnailStart = OneShotEvent(after: settings.deadline.thumbnailAfterSeconds)
-        async let thumbnail = thumbnailFile(thumbnailStart, arrivals)
+        async let thumbnail = thumbnailFile(thumbnailStart, arrivals: arrivals)
         if await fetchAttachments(into: arrivals) { return }
         thumbnailStart.signal()
         await thumbnail
@@ -86,7 +86,7 @@ struct MediaFetch: Sendable {
     }
 
     private func thumbnailFile(
-        _ thumbnailStart: OneShotEvent, _ arrivals: AsyncStream<Arrival>.Continuation
+        _ thumbnailStart: OneShotEvent, arrivals: AsyncStream<Arrival>.Continuation
     ) async {
         guard !plan.thumbnails.isEmpty else { return }
         await thumbnailStart.wait()
@@ -99,12 +99,12 @@ struct MediaFetch: Sendable {
 
     private func file(of candidate: FetchCandidate, secondsMax: Double = .infinity) async -> AttachmentFile? {
         if let error = candidate.errorBeforeFetch {
-            DeviceLog.note(error, candidate)
+            DeviceLog.note(error, fact: candidate)
             return nil
         }
         let elapsed = ProcessInfo.processInfo.systemUptime - start
         guard let seconds = settings.deadline.secondsLeft(after: elapsed).map({ min($0, secondsMax) }) else {
-            DeviceLog.note(.late, candidate)
+            DeviceLog.note(.late, fact: candidate)
             return nil
         }
         let result: Result<AttachmentFile, FetchError>
@@ -115,8 +115,8 @@ struct MediaFetch: Sendable {
         switch result {
         case .success(let file):
             if (try? file.attachment()) != nil { return file }
-            DeviceLog.note(.notTaken, candidate)
-        case .failure(let error): DeviceLog.note(error, candidate)
+            DeviceLog.note(.notTaken, fact: candidate)
+        case .failure(let error): DeviceLog.note(error, fact: candidate)
         }
         return nil
     }
@@ -130,14 +130,14 @@ enum DeviceLog {
 
     /// Logs ids only: URLs may contain secrets.
     static func note(_ error: FetchError, _ candidate: FetchCandidate) {
-        note(candidate, error.rawValue)
+        note(candidate, fact: error.rawValue)
     }
 
     static func noteKept(_ files: [AttachmentFile]) {
-        for file in files { note(file.candidate, "kept") }
+        for file in files { note(file.candidate, fact: "kept") }
     }
 
-    private static func note(_ candidate: FetchCandidate, _ fact: String) {
+    private static func note(_ candidate: FetchCandidate, fact: String) {
         #if canImport(os)
             logger.notice("\(candidate.id, privacy: .public): \(fact, privacy: .public)")
         #else

@@ -47,11 +47,11 @@ package enum SealedFileError: Error, Sendable, Hashable {
             }
             guard let layout = SealedLayout(fileBytes: Int(clamping: end)) else { throw SealedFileError.length }
             let cipher = SealedCipher(secret, role: role, salt: Data(header.dropFirst(2)), layout: layout)
-            return try open(file, cipher, to: target, bytes: bytes, proceed)
+            return try open(file, cipher: cipher, to: target, bytes: bytes, proceed)
         }
 
         private func open(
-            _ file: FileHandle, _ cipher: SealedCipher, to target: FileHandle, bytes: Int?, _ proceed: () throws -> Void
+            _ file: FileHandle, cipher: SealedCipher, to target: FileHandle, bytes: Int?, _ proceed: () throws -> Void
         ) throws -> SealedRecord {
             let layout = cipher.layout
             var output: Output?

@@ -124,7 +124,7 @@ package final class SpanExporter: Sendable {
     }
 
     private func send(_ batch: [FinishedSpan]) async {
-        guard let body = try? encoder.request(batch) else { return lose(batch, "they cannot be encoded") }
+        guard let body = try? encoder.request(batch) else { return lose(batch, reason: "they cannot be encoded") }
         var attempts = 1
         while true {
             switch await attempt(body) {
@@ -136,10 +136,10 @@ package final class SpanExporter: Sendable {
                 return
             case .temporary(let reason, let retryAfter):
                 guard !Task.isCancelled, await pause(afterTries: attempts, retryAfter) else {
-                    return lose(batch, reason)
+                    return lose(batch, reason: reason)
                 }
                 attempts += 1
-            case .permanent(let reason): return lose(batch, reason)
+            case .permanent(let reason): return lose(batch, reason: reason)
             }
         }
     }
@@ -183,7 +183,7 @@ package final class SpanExporter: Sendable {
         return (try? await ContinuousClock().sleep(for: delay)) != nil
     }
 
-    private func lose(_ batch: [FinishedSpan], _ reason: String) {
+    private func lose(_ batch: [FinishedSpan], reason: String) {
         metrics?.failed.increment(by: Int64(batch.count))
         let isNew = state.withLock { state in
             defer { state.isFailing = true }

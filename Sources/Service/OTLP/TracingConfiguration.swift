@@ -131,7 +131,7 @@ private struct TracingVariables {
                     && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
                     && !RequestHeaders.reserved.contains(name.lowercased())
                 // Without the name: a list in another format could begin with the secret.
-                if !isUsable { warn(variable, "a header is invalid") }
+                if !isUsable { warn(variable, reason: "a header is invalid") }
                 return isUsable
             }
         }
@@ -142,10 +142,12 @@ private struct TracingVariables {
             guard let name = text(.sampler) else { return .standard }
             let argument = text(.samplerArgument)
             if let argument, TraceSampler.ratio(argument) == nil {
-                warn(.samplerArgument, "it is not a number from 0 to 1")
+                warn(.samplerArgument, reason: "it is not a number from 0 to 1")
             }
             guard let sampler = TraceSampler(name: name, argument: argument) else {
-                warn(.sampler, "it is not always_on, always_off, traceidratio, or one of these after parentbased_")
+                warn(
+                    .sampler,
+                    reason: "it is not always_on, always_off, traceidratio, or one of these after parentbased_")
                 return .standard
             }
             return sampler
@@ -176,7 +178,7 @@ private struct TracingVariables {
         for variable in variables.reversed() {
             guard let text = text(variable) else { continue }
             if let number = Int(text), 1...Self.millisecondsMax ~= number { return .milliseconds(number) }
-            warn(variable, "it is not a number of milliseconds from 1 to \(Self.millisecondsMax)")
+            warn(variable, reason: "it is not a number of milliseconds from 1 to \(Self.millisecondsMax)")
         }
         return nil
     }
@@ -184,7 +186,7 @@ private struct TracingVariables {
     private mutating func count(_ variable: TracingVariable) -> Int? {
         guard let text = text(variable) else { return nil }
         if let number = Int(text), 1...Limits.spanQueueMax ~= number { return number }
-        warn(variable, "it is not a number from 1 to \(Limits.spanQueueMax)")
+        warn(variable, reason: "it is not a number from 1 to \(Limits.spanQueueMax)")
         return nil
     }
 
@@ -192,7 +194,7 @@ private struct TracingVariables {
 
     mutating func checkProtocol() {
         let variable = text(.tracesProtocol) == nil ? TracingVariable.wireProtocol : .tracesProtocol
-        if let name = text(variable), name != "http/json" { warn(variable, "spans are sent as http/json") }
+        if let name = text(variable), name != "http/json" { warn(variable, reason: "spans are sent as http/json") }
     }
 
     /// `key=value,key=value`, with percent-encoded values.
@@ -201,14 +203,14 @@ private struct TracingVariables {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let key = String(parts[0].trimmingSpaces)
             guard parts.count == 2, !key.isEmpty, let value = PercentEncoding.decoded(parts[1].trimmingSpaces) else {
-                warn(variable, "it is not a list such as key=value,key=value")
+                warn(variable, reason: "it is not a list such as key=value,key=value")
                 return nil
             }
             return (key, value)
         }
     }
 
-    private mutating func warn(_ variable: TracingVariable, _ reason: String) {
+    private mutating func warn(_ variable: TracingVariable, reason: String) {
         warnings.append("\(variable.rawValue) is ignored, in whole or in part: \(reason).")
     }
 }

@@ -132,7 +132,8 @@ struct AccessTests {
         var statuses: Set<Int> = []
         for _ in 0..<40 {
             statuses.insert(
-                try await service.anonymous.get("/v1/jobs", [("Authorization", "Bearer wrong-0123456789012")]).status)
+                try await service.anonymous.get("/v1/jobs", [("Authorization", "Bearer wrong-0123456789012")])
+                    .status)
         }
         #expect(statuses == [401, 429])
         #expect(try await service.caller.get("/v1/jobs").status == 200)

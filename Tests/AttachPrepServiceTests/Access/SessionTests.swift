@@ -181,7 +181,8 @@ struct SessionTests {
         let service = try await LiveService()
         let cookie = try await begin(service).cookie
         let browser = browser(service, cookie)
-        #expect(try await browser.get("/v1/jobs", [("Authorization", "Bearer wrong-0123456789012")]).status == 401)
+        #expect(
+            try await browser.get("/v1/jobs", [("Authorization", "Bearer wrong-0123456789012")]).status == 401)
         // For example of a reverse proxy with its own users.
         #expect(try await browser.get("/v1/jobs", [("Authorization", "Basic eDp5")]).status == 200)
         let job = try await service.caller.post(

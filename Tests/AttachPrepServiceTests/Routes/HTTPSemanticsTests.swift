@@ -24,7 +24,8 @@ struct HTTPSemanticsTests {
 
     @Test func `A media type that the client does not accept is rejected`() async throws {
         let service = try await LiveService()
-        let status = { (accept: String) in try await service.caller.get("/v1/jobs", [("Accept", accept)]).status }
+        let status = { (accept: String) in try await service.caller.get("/v1/jobs", [("Accept", accept)]).status
+        }
         #expect(try await status("text/html") == 406)
         #expect(try await status("application/json;q=0, */*") == 406)
         #expect(try await status("text/html, application/*;q=0.1") == 200)

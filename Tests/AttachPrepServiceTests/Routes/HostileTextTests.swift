@@ -19,7 +19,8 @@ import Testing
             let cost = await LinearCost.measure(15_000, of: shape.text) { text in
                 _ = try await service.anonymous.get("/v1/jobs", [(name, text)])
                 _ = try await service.anonymous.post("/v1/jobs", json: "{}", [(name, text)])
-                _ = try await service.anonymous.get("/media/\(String(repeating: "0", count: 32))/a.jpg", [(name, text)])
+                _ = try await service.anonymous.get(
+                    "/media/\(String(repeating: "0", count: 32))/a.jpg", [(name, text)])
             }
             #expect(cost.isLinear, "\(shape.rawValue): \(cost)")
         }
@@ -150,7 +151,8 @@ import Testing
 
     @Test func `A header with a run of marks is rejected; text of every language is not`() async throws {
         let service = try await LiveService(token: nil)
-        #expect(try await service.anonymous.get("/v1/jobs", [("X-Any", HostileText.marks.text(200))]).status == 400)
+        #expect(
+            try await service.anonymous.get("/v1/jobs", [("X-Any", HostileText.marks.text(200))]).status == 400)
         let fitting = "Nguye\u{302}\u{303}n مُحَمَّدٌ 👨‍👩‍👧‍👦"
         #expect(try await service.anonymous.get("/v1/jobs", [("X-Any", fitting)]).status == 200)
         let search = "/v1/jobs?search=Nguye%CC%82%CC%83n"

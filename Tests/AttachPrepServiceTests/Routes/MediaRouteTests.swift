@@ -19,7 +19,8 @@ struct MediaRouteTests {
 
     @Test func `A file is served without a token, with type, name and ETag`() async throws {
         let (service, path) = try await serviceWithFile()
-        let response = try await service.anonymous.get(path, [("Accept-Encoding", "gzip"), ("Accept", "image/*")])
+        let response = try await service.anonymous.get(
+            path, [("Accept-Encoding", "gzip"), ("Accept", "image/*")])
         #expect(response.status == 200 && response.body == Self.content)
         #expect(response.field("content-type") == "video/mp4")
         #expect(response.field("etag") == "\"\(Self.digest)\"")

@@ -26,7 +26,9 @@ struct ProbeServiceTests {
         let port = try #require(await service.boundPort.value)
         let client = TestHTTPClient(port: port)
         var statuses: [Int] = []
-        for path in ["/healthz", "/readyz", "/metrics"] { statuses.append(try await client.get(path, fields).status) }
+        for path in ["/healthz", "/readyz", "/metrics"] {
+            statuses.append(try await client.get(path, fields).status)
+        }
         let token = ("Authorization", "Bearer \(Self.token)")
         statuses.append(try await client.get("/metrics", fields + [token]).status)
         await group.triggerGracefulShutdown()

@@ -84,7 +84,7 @@ struct SourceIdentificationTests {
         let prefix = try #require(PrefixDigest.digest(of: descriptor, length: Limits.identifyBytesFirst))
         let crash = AttachPrepError(.mediaDecoderCrashed, "Crashed.", detail: "signal 11")
         let other = QuarantineEntry(digest: String(repeating: "c", count: 64), subject: .content, prefixes: [prefix])
-        for _ in 0..<2 { _ = dependencies.quarantine.record(crash, other, source: "https://cdn.example/b") }
+        for _ in 0..<2 { _ = dependencies.quarantine.record(crash, subject: other, source: "https://cdn.example/b") }
         #expect(try await identification.attempt(availableBytes: 5_000, isComplete: false) == nil)
         let digest = String(repeating: "d", count: 64)
         #expect(try await identification.finish(bytes: 5_000, sha256: digest).format == .png)

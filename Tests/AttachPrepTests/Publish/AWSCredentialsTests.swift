@@ -107,7 +107,7 @@ struct AWSCredentialsTests {
             named.name, credentials: AWSProfileFile(row.credentials),
             configuration: AWSProfileFile(row.configuration))
         let find = {
-            try AWSCredentialChain.source(row.environment, profile, isProfileExplicit: named.isExplicit)
+            try AWSCredentialChain.source(row.environment, profile: profile, isProfileExplicit: named.isExplicit)
         }
         if !row.message.isEmpty {
             let error = try #require(#expect(throws: AttachPrepError.self) { try find() })

@@ -31,7 +31,7 @@ struct QuarantineTests {
     @discardableResult
     private func strike(_ quarantine: Quarantine, _ entry: QuarantineEntry, times: Int = 1) -> AttachPrepError {
         var error = crash
-        for _ in 0..<times { error = quarantine.record(crash, entry, source: "https://cdn.example/cat.gif") }
+        for _ in 0..<times { error = quarantine.record(crash, subject: entry, source: "https://cdn.example/cat.gif") }
         return error
     }
 

@@ -156,7 +156,7 @@ import Testing
 
     // MARK: PNG
 
-    private static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] { PNGChunk.bytes(type, content) }
+    private static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] { PNGChunk.bytes(type, content: content) }
 
     private static func cicp(_ primaries: Int, _ transfer: Int) -> [UInt8] {
         chunk("cICP", [UInt8(primaries), UInt8(transfer), 0, 1])

@@ -46,7 +46,7 @@ final class ProgressDisplay: Sendable {
     }
 
     /// Shows the row of a result and updates the counts.
-    func show(_ row: String, _ summary: BatchSummary) {
+    func show(_ row: String, summary: BatchSummary) {
         state.withLock { state in
             (state.line.done, state.line.failures) = (summary.done, summary.failures)
             state.line.skipped = summary.skipped
@@ -143,15 +143,16 @@ struct ProgressLine: Sendable {
         let left = rate > 0 ? Self.clock((Double(total - done) / rate).rounded(.up)) : done == total ? "0:00" : "-:--"
         let countWidth = 2 * String(total).count + 1
         return [
-            (9, Self.fact("\(done)/\(total)", countWidth)),
-            (3, Self.fact("\(total > 0 ? done * 100 / total : 100)%", 4)),
-            (0, Self.fact(Self.clock(seconds.rounded(.down)), 4, .dim)),
-            (1, Self.fact("\((rate * 10).rounded() / 10)/s", 6, .dim)), (4, Self.fact("\(left) left", 9)),
-            (failures > 0 ? 5 : 2, Self.fact("\(failures) rejected", 10, failures > 0 ? .bad : .plain)),
+            (9, Self.fact("\(done)/\(total)", width: countWidth)),
+            (3, Self.fact("\(total > 0 ? done * 100 / total : 100)%", width: 4)),
+            (0, Self.fact(Self.clock(seconds.rounded(.down)), width: 4, style: .dim)),
+            (1, Self.fact("\((rate * 10).rounded() / 10)/s", width: 6, style: .dim)),
+            (4, Self.fact("\(left) left", width: 9)),
+            (failures > 0 ? 5 : 2, Self.fact("\(failures) rejected", width: 10, style: failures > 0 ? .bad : .plain)),
         ]
     }
 
-    private static func fact(_ text: String, _ width: Int, _ style: TerminalStyle = .plain) -> StyledText {
+    private static func fact(_ text: String, width: Int, style: TerminalStyle = .plain) -> StyledText {
         StyledText(text, style).filled(to: width, atRight: true)
     }
 

@@ -12,7 +12,7 @@ enum TerminalText {
     }
 
     /// A text padded with spaces to a width.
-    static func column(_ text: String, _ width: Int) -> String {
+    static func column(_ text: String, width: Int) -> String {
         let filling = String(repeating: " ", count: max(width.subtracting(clamping: DisplayWidth.columns(of: text)), 0))
         return text + filling
     }

@@ -35,7 +35,7 @@ struct TextTable: Sendable {
         let head = hasHead ? [columns.map { StyledText($0.title, .heading) }] : []
         let widths = widths(of: head + rows, in: display.columns)
         return (head + rows).map { cells in
-            let line = line(cells, widths, display)
+            let line = line(cells, widths: widths, display: display)
             return display.columns.map { line.cut(to: $0, mark: display.mark) } ?? line
         }
     }
@@ -63,7 +63,7 @@ struct TextTable: Sendable {
 
     private func index(of title: String) -> Int? { columns.firstIndex { $0.title == title } }
 
-    private func line(_ cells: [StyledText], _ widths: [Int?], _ display: Display) -> StyledText {
+    private func line(_ cells: [StyledText], widths: [Int?], display: Display) -> StyledText {
         let last = widths.lastIndex { $0 != nil }
         var line = StyledText()
         for (index, cell) in cells.enumerated() {

@@ -22,23 +22,23 @@ package struct JSONParser {
         try rejectByteOrderMark()
         skipWhitespace()
         guard position < bytes.count else {
-            throw syntaxError("is empty", "send a JSON object")
+            throw syntaxError("is empty", remedy: "send a JSON object")
         }
         let node = try value()
         valueEnd = position
         skipWhitespace()
         guard position == bytes.count else {
-            throw isComment ? comment() : syntaxError("has data after its end", "send exactly one value")
+            throw isComment ? comment() : syntaxError("has data after its end", remedy: "send exactly one value")
         }
         return node
     }
 
     private func rejectByteOrderMark() throws(PayloadError) {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-            throw syntaxError("has a byte order mark", "save it as UTF-8 without one")
+            throw syntaxError("has a byte order mark", remedy: "save it as UTF-8 without one")
         }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-            throw syntaxError("is UTF-16, by the byte order mark", "save it as UTF-8 without one")
+            throw syntaxError("is UTF-16, by the byte order mark", remedy: "save it as UTF-8 without one")
         }
     }
 
@@ -70,7 +70,7 @@ package struct JSONParser {
     /// Skips an opening bracket and enters a level.
     private mutating func begin() throws(PayloadError) {
         guard depth < Limits.payloadDepthMax else {
-            throw syntaxError("is nested more than \(Limits.payloadDepthMax) levels deep", "flatten it")
+            throw syntaxError("is nested more than \(Limits.payloadDepthMax) levels deep", remedy: "flatten it")
         }
         depth += 1
         position += 1
@@ -87,7 +87,7 @@ package struct JSONParser {
             guard keys.insert(key).inserted else {
                 throw location.error(
                     "has the key \(PrintableText.quoted(key)) twice in one object", at: start,
-                    "parsers differ on which one counts, so keep one")
+                    remedy: "parsers differ on which one counts, so keep one")
             }
             let keyRange = start..<position
             try colon()
@@ -100,7 +100,7 @@ package struct JSONParser {
         var elements: [JSONNode] = []
         if end(UInt8(ascii: "]")) { return elements }
         repeat {
-            if next == UInt8(ascii: "]") { throw syntaxError("has a comma before ]", "remove the comma") }
+            if next == UInt8(ascii: "]") { throw syntaxError("has a comma before ]", remedy: "remove the comma") }
             elements.append(try value())
         } while try continues(to: UInt8(ascii: "]"))
         return elements
@@ -109,11 +109,11 @@ package struct JSONParser {
     private mutating func key(after before: String) throws(PayloadError) -> String {
         switch next {
         case UInt8(ascii: "\""): return try string()
-        case UInt8(ascii: "}"): throw syntaxError("has a comma before }", "remove the comma")
-        case UInt8(ascii: "'"): throw syntaxError("has a key in single quotes", "use double quotes")
+        case UInt8(ascii: "}"): throw syntaxError("has a comma before }", remedy: "remove the comma")
+        case UInt8(ascii: "'"): throw syntaxError("has a key in single quotes", remedy: "use double quotes")
         case nil: throw cutOff()
         case _ where isComment: throw comment()
-        default: throw syntaxError("has no key after \(before)", "write keys in double quotes")
+        default: throw syntaxError("has no key after \(before)", remedy: "write keys in double quotes")
         }
     }
 
@@ -121,7 +121,7 @@ package struct JSONParser {
         skipWhitespace()
         guard next == UInt8(ascii: ":") else {
             throw position < bytes.count
-                ? syntaxError("has a key without a colon", "write a colon and a value") : cutOff()
+                ? syntaxError("has a key without a colon", remedy: "write a colon and a value") : cutOff()
         }
         position += 1
         skipWhitespace()
@@ -141,7 +141,7 @@ package struct JSONParser {
         guard next == UInt8(ascii: ",") else {
             if position == bytes.count { throw cutOff() }
             let closing = Character(Unicode.Scalar(bracket))
-            throw isComment ? comment() : syntaxError("has neither a comma nor \(closing)", "write one of them")
+            throw isComment ? comment() : syntaxError("has neither a comma nor \(closing)", remedy: "write one of them")
         }
         position += 1
         skipWhitespace()
@@ -161,12 +161,12 @@ extension JSONParser {
         while let byte = next, Self.isWhitespace(byte) { position += 1 }
     }
 
-    func syntaxError(_ what: String, _ remedy: String) -> PayloadError {
-        location.error(what, at: position, remedy)
+    func syntaxError(_ what: String, remedy: String) -> PayloadError {
+        location.error(what, at: position, remedy: remedy)
     }
 
     func cutOff() -> PayloadError {
-        location.error("is truncated", at: bytes.count, "send all of it")
+        location.error("is truncated", at: bytes.count, remedy: "send all of it")
     }
 
     func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
@@ -174,7 +174,7 @@ extension JSONParser {
     var isComment: Bool { next == UInt8(ascii: "/") || next == UInt8(ascii: "#") }
 
     func comment() -> PayloadError {
-        syntaxError("has a comment", "remove it, since JSON has no comments")
+        syntaxError("has a comment", remedy: "remove it, since JSON has no comments")
     }
 }
 
@@ -199,13 +199,13 @@ extension JSONParser {
     private func unknown(_ literal: String) -> PayloadError {
         switch next {
         case nil: return cutOff()
-        case UInt8(ascii: "'"): return syntaxError("has a string in single quotes", "use double quotes")
+        case UInt8(ascii: "'"): return syntaxError("has a string in single quotes", remedy: "use double quotes")
         case UInt8(ascii: "+"), UInt8(ascii: "."):
-            return syntaxError("has a number without a first digit", "write it as in 0.5")
+            return syntaxError("has a number without a first digit", remedy: "write it as in 0.5")
         case _ where isComment: return comment()
         default:
             let what = literal.isEmpty ? "has no value" : "has the word \(PrintableText.quoted(literal))"
-            return syntaxError(what, "write a string, a number, an object, an array, true, false or null")
+            return syntaxError(what, remedy: "write a string, a number, an object, an array, true, false or null")
         }
     }
 
@@ -218,29 +218,29 @@ extension JSONParser {
         let start = position
         if next == UInt8(ascii: "-") { position += 1 }
         let isZero = next == UInt8(ascii: "0")
-        guard digits() > 0 else { throw syntaxError("has a minus without a number", "write digits after it") }
+        guard digits() > 0 else { throw syntaxError("has a minus without a number", remedy: "write digits after it") }
         let firstDigit = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
         if isZero, position > firstDigit + 1 {
             position = start
-            throw syntaxError("has a number with a leading zero", "remove the zero, or write a string")
+            throw syntaxError("has a number with a leading zero", remedy: "remove the zero, or write a string")
         }
         if next == UInt8(ascii: ".") {
             position += 1
             guard digits() > 0 else {
-                throw syntaxError("has a number that ends with a decimal point", "write digits after it")
+                throw syntaxError("has a number that ends with a decimal point", remedy: "write digits after it")
             }
         }
         if let byte = next, byte | 0x20 == UInt8(ascii: "e") {
             position += 1
             if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
             guard digits() > 0 else {
-                throw syntaxError("has a number with an empty exponent", "write digits after the e")
+                throw syntaxError("has a number with an empty exponent", remedy: "write digits after the e")
             }
         }
         guard position - start <= Limits.payloadNumberBytesMax else {
             position = start
             throw syntaxError(
-                "has a number of more than \(Limits.payloadNumberBytesMax) characters", "write it as a string")
+                "has a number of more than \(Limits.payloadNumberBytesMax) characters", remedy: "write it as a string")
         }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
@@ -264,14 +264,14 @@ extension JSONParser {
             case 0x00..<0x20:
                 throw syntaxError(
                     "has a control character (U+\(hexadecimal(byte))) in a string",
-                    "write it as \(String(decoding: JSONEscaping.escaped(byte), as: UTF8.self))")
+                    remedy: "write it as \(String(decoding: JSONEscaping.escaped(byte), as: UTF8.self))")
             case 0x20..<0x80: position += 1
             default: try character()
             }
         }
         guard next != nil else {
             throw location.error(
-                "has an unterminated string", at: start, "close it with a quote")
+                "has an unterminated string", at: start, remedy: "close it with a quote")
         }
         position += 1
         let content =
@@ -279,7 +279,7 @@ extension JSONParser {
         guard content.count <= CombiningMarks.runMax || CombiningMarks.areBounded(in: content) else {
             throw location.error(
                 "has a string with more than \(CombiningMarks.runMax) combining marks on one character", at: start,
-                "remove them")
+                remedy: "remove them")
         }
         return String(decoding: content, as: UTF8.self)
     }
@@ -290,13 +290,13 @@ extension JSONParser {
         guard position + 1 < bytes.count else { throw cutOff() }
         guard bytes[position + 1] == UInt8(ascii: "u") else {
             guard JSONEscaping.meaning(ofEscape: bytes[position + 1]) != nil else {
-                throw syntaxError("has an invalid escape", #"write a backslash itself as \\"#)
+                throw syntaxError("has an invalid escape", remedy: #"write a backslash itself as \\"#)
             }
             position += 2
             return
         }
         guard let unit = JSONEscaping.codeUnit(bytes, at: position) else {
-            throw syntaxError(#"has a \u without four hexadecimal digits"#, #"write a backslash itself as \\"#)
+            throw syntaxError(#"has a \u without four hexadecimal digits"#, remedy: #"write a backslash itself as \\"#)
         }
         let isPair =
             UTF16.isLeadSurrogate(unit)
@@ -304,7 +304,7 @@ extension JSONParser {
         guard isPair || !UTF16.isSurrogate(unit) else {
             throw syntaxError(
                 #"has half of a surrogate pair (\u\#(String(unit, radix: 16)))"#,
-                "write both halves, or the character itself")
+                remedy: "write both halves, or the character itself")
         }
         position += isPair ? 12 : 6
     }
@@ -326,7 +326,7 @@ extension JSONParser {
         let end = position + count
         guard count > 0, end <= bytes.count, second.contains(bytes[position + 1]),
             bytes[position + 2..<max(end, position + 2)].allSatisfy({ $0 & 0xC0 == 0x80 })
-        else { throw syntaxError("has a byte that is not UTF-8", "save it as UTF-8") }
+        else { throw syntaxError("has a byte that is not UTF-8", remedy: "save it as UTF-8") }
         position = end
     }
 }
@@ -347,7 +347,7 @@ package struct JSONErrorLocation {
     }
 
     /// The error `payload.invalid` with the message "The payload `what` at line …, column …; `remedy`."
-    package func error(_ what: String, at offset: Int, _ remedy: String) -> PayloadError {
+    package func error(_ what: String, at offset: Int, remedy: String) -> PayloadError {
         let (line, column) = position(of: offset)
         return PayloadError(
             .payloadInvalid,

@@ -111,7 +111,7 @@ public struct ReceiptMetrics: Sendable {
         self.factory = factory
         // Counters start at 0, so that the first event is visible as an increase.
         for kind in PushReceiptReport.Outcome.allCases.map(\.rawValue) + ["repeated", "surplus", "expired", "refused"] {
-            count(kind, 0)
+            count(kind, amount: 0)
         }
     }
 
@@ -130,7 +130,7 @@ public struct ReceiptMetrics: Sendable {
 
     func countRefused() { count("refused") }
 
-    private func count(_ outcome: String, _ amount: Int = 1) {
+    private func count(_ outcome: String, amount: Int = 1) {
         Counter(label: Self.receiptsLabel, dimensions: [("outcome", outcome)], factory: factory)
             .increment(by: amount)
     }

@@ -41,15 +41,15 @@ public struct VerifiedReceipt: Sendable, Hashable {
                 .requestInvalid,
                 "A receipt's \"id\" must have 1 to \(Limits.receiptNameCharactersMax) visible ASCII characters.")
         }
-        try Self.check(report.attachSeconds, "attachSeconds", max: Limits.receiptAttachSecondsMax)
-        try Self.check(report.ageSeconds, "ageSeconds", max: Limits.receiptAgeSecondsMax)
+        try Self.check(report.attachSeconds, name: "attachSeconds", max: Limits.receiptAttachSecondsMax)
+        try Self.check(report.ageSeconds, name: "ageSeconds", max: Limits.receiptAgeSecondsMax)
         self.report = report.id
         outcome = report.outcome
         attachSeconds = report.attachSeconds
         ageSeconds = report.ageSeconds
     }
 
-    private static func check(_ seconds: Double, _ name: String, max secondsMax: Double) throws(AttachPrepError) {
+    private static func check(_ seconds: Double, name: String, max secondsMax: Double) throws(AttachPrepError) {
         guard seconds.isFinite, (0...secondsMax).contains(seconds) else {
             throw AttachPrepError(
                 .requestInvalid, "A receipt's \"\(name)\" must be from 0 to \(Int(secondsMax)) seconds.")

@@ -35,7 +35,7 @@ extension AttachPrepError {
     /// - Parameters:
     ///   - state: the job's state; nil when there is no such job.
     ///   - what: what is not possible in that state.
-    package static func stateConflict(_ id: JobID, _ state: JobState?, _ what: String) -> AttachPrepError {
+    package static func stateConflict(_ id: JobID, state: JobState?, action what: String) -> AttachPrepError {
         guard let state else {
             return AttachPrepError(
                 .requestNotFound, "There is no job \(id); it never existed, or was removed after its retention.")

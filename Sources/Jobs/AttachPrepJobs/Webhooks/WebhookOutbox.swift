@@ -189,7 +189,9 @@ extension WebhookNotice {
     ) {
         let manifest = Self.manifest(of: job, ending, at: baseURL)
         let body = { manifest in
-            try Self.body(Self.event(of: ending), manifest, date, Subject(job.job, ending.state), job.job)
+            try Self.body(
+                Self.event(of: ending), manifest: manifest, date: date, subject: Subject(job.job, ending.state),
+                job: job.job)
         }
         guard let url = job.request.jobOptions.callbackURL, let text = try? body(manifest) else { return nil }
         self.init(url: url, event: Self.event(of: ending), body: text)
@@ -255,7 +257,7 @@ extension WebhookNotice {
     }
 
     private static func body(
-        _ event: Event, _ manifest: Manifest, _ date: Date, _ subject: Subject, _ job: Job
+        _ event: Event, manifest: Manifest, date: Date, subject: Subject, job: Job
     ) throws -> String {
         var body = Body(
             type: event, timestamp: Timestamp.text(date), data: manifest, job: subject, push: job.push(with: manifest))

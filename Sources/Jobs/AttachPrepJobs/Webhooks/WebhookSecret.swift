@@ -17,15 +17,15 @@ public struct WebhookSecret: Sendable, Hashable {
     /// - Throws: `request.invalid`, which names the location and the problem.
     public init(_ text: String, at location: String) throws(AttachPrepError) {
         guard text.hasPrefix(Self.prefix) else {
-            throw Self.error(location, "does not begin with \(Self.prefix)")
+            throw Self.error(location, error: "does not begin with \(Self.prefix)")
         }
         guard let data = Data(base64Encoded: String(text.dropFirst(Self.prefix.count))) else {
-            throw Self.error(location, "is not base64 after \(Self.prefix)")
+            throw Self.error(location, error: "is not base64 after \(Self.prefix)")
         }
         let sizes = Limits.webhookSecretBytesMin...Limits.webhookSecretBytesMax
         guard sizes.contains(data.count) else {
             throw Self.error(
-                location, "has \(data.count) bytes and not \(sizes.lowerBound) to \(sizes.upperBound)")
+                location, error: "has \(data.count) bytes and not \(sizes.lowerBound) to \(sizes.upperBound)")
         }
         bytes = Array(data)
     }
@@ -37,7 +37,7 @@ public struct WebhookSecret: Sendable, Hashable {
 
     private static let prefix = "whsec_"
 
-    private static func error(_ location: String, _ error: String) -> AttachPrepError {
+    private static func error(_ location: String, error: String) -> AttachPrepError {
         AttachPrepError(
             .requestInvalid,
             "\(location) \(error); make one with: echo whsec_$(openssl rand -base64 32).")
@@ -89,7 +89,7 @@ public final class WebhookSecrets: Sendable {
         state.withLock { state in
             guard let file = state.file else { return state.literals }
             let stamp = FileStamp(file)
-            if stamp != state.stamp || (stamp == nil && !state.isReported) { renew(&state, stamp, file) }
+            if stamp != state.stamp || (stamp == nil && !state.isReported) { renew(&state, stamp: stamp, file: file) }
             return state.literals + state.fromFile
         }
     }
@@ -100,7 +100,7 @@ public final class WebhookSecrets: Sendable {
         state.withLock { $0 = new }
     }
 
-    private func renew(_ state: inout State, _ stamp: FileStamp?, _ file: String) {
+    private func renew(_ state: inout State, stamp: FileStamp?, file: String) {
         state.stamp = stamp
         do {
             state.fromFile = try Self.read(file: file)

@@ -167,13 +167,13 @@ public final class WebhookSender: Sendable {
                 let number = state.lastDelivery
                 state.deliveries[number] = Task {
                     await deliver(webhook)
-                    finish(number, host)
+                    finish(number, host: host)
                 }
             }
         }
     }
 
-    private func finish(_ number: Int, _ host: String) {
+    private func finish(_ number: Int, host: String) {
         state.withLock { state in
             state.deliveries[number] = nil
             state.limiter.finish(host)
@@ -194,21 +194,21 @@ extension WebhookSender {
                 attributes["attachprep.webhook.id"] = webhook.id.text
                 attributes["attachprep.webhook.event"] = webhook.notice.event.rawValue
             }
-            await attempt(webhook, span)
+            await attempt(webhook, span: span)
         }
     }
 
-    private func attempt(_ webhook: Webhook, _ span: (any Span)? = nil) async {
+    private func attempt(_ webhook: Webhook, span: (any Span)? = nil) async {
         let started = ContinuousClock.now
         guard let reply = await reply(to: webhook) else { return }
         span?.record(reply)
         let outcome = schedule.outcome(
             of: reply, tries: webhook.attempts.adding(clamping: 1), at: now(), chance: .random(in: 0..<1))
         metrics.count(outcome, took: started.duration(to: .now))
-        log(webhook, outcome)
+        log(webhook, outcome: outcome)
         do {
             try await outbox.record(webhook.id, outcome)
-            if reply.isUnwanted { try await giveUpOthers(webhook, reply) }
+            if reply.isUnwanted { try await giveUpOthers(webhook, reply: reply) }
         } catch {
             // The webhook is sent again when its lease has expired: at-least-once delivery.
             logger.error(
@@ -232,12 +232,12 @@ extension WebhookSender {
         }
     }
 
-    private func giveUpOthers(_ webhook: Webhook, _ reply: WebhookResponse) async throws {
+    private func giveUpOthers(_ webhook: Webhook, reply: WebhookResponse) async throws {
         let count = try await outbox.giveUpWebhooks(to: webhook.notice.url, error: reply.sentence)
         metrics.count(givenUp: count)
     }
 
-    private func log(_ webhook: Webhook, _ outcome: WebhookDeliveryResult) {
+    private func log(_ webhook: Webhook, outcome: WebhookDeliveryResult) {
         var metadata: Logger.Metadata = [
             "job": "\(webhook.job)", "webhook": "\(webhook.id)", "host": "\(webhook.notice.host)",
             "try": .stringConvertible(webhook.attempts.adding(clamping: 1)),

@@ -77,7 +77,7 @@ struct HeldResult: Sendable {
                 switch try? await breakers.wait(for: dependency, until: limit.end) {
                 case .back: isTrial = false
                 case .trial: isTrial = true
-                case .over where limit.end <= .now: return .ended(overdue(error, limit))
+                case .over where limit.end <= .now: return .ended(overdue(error, limit: limit))
                 case .over, nil: return .ended(.interrupted)
                 }
             }
@@ -121,7 +121,7 @@ struct HeldResult: Sendable {
     }
 
     /// The end of a wait that took too long.
-    private func overdue(_ error: AttachPrepError, _ limit: WaitLimit) -> AttemptResult {
+    private func overdue(_ error: AttachPrepError, limit: WaitLimit) -> AttemptResult {
         if let notAfter = limit.notAfter, notAfter <= .now {
             return .notStarted(.failed(attempt.rejection(AttachPrepError.deadlineShortened(notAfter))))
         }

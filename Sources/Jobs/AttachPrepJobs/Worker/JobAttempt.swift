@@ -180,7 +180,7 @@ extension JobAttempt {
         dependencies.metrics.record(dependencies.preparer.statistics)
         switch end {
         case .unchanged(let freshness):
-            guard let stored, try await renew(stored, freshness, fetchedAt) else {
+            guard let stored, try await renew(stored, freshness: freshness, fetchedAt: fetchedAt) else {
                 return try await prepare(upload, revalidating: nil, about: nil)
             }
             return try await use(stored, .unchanged)
@@ -192,13 +192,14 @@ extension JobAttempt {
             }
             let key = isCut && manifest.outcome == .bestAttempt ? privateKey : job.key
             return manifest.error == nil
-                ? try await store(manifest, freshness, fetchedAt, for: key)
-                : await record(isCut ? cutShort(manifest) : manifest, fetchedAt)
+                ? try await store(manifest, freshness: freshness, fetchedAt: fetchedAt, for: key)
+                : await record(isCut ? cutShort(manifest) : manifest, fetchedAt: fetchedAt)
         case .unpublished(let result, let error):
             dependencies.metrics.worked(result.manifest.timings)
             let isPrivate = isCut && result.manifest.outcome == .bestAttempt
             return try await HeldResult(attempt: self, result: result, fetchedAt: fetchedAt).end(after: error) {
-                try await store($0, result.freshness, fetchedAt, for: isPrivate ? privateKey : job.key)
+                try await store(
+                    $0, freshness: result.freshness, fetchedAt: fetchedAt, for: isPrivate ? privateKey : job.key)
             }
         }
     }
@@ -225,7 +226,7 @@ extension JobAttempt {
     private static let budgetSecondsMin = 0.001
 
     /// Returns false when the stored result was removed meanwhile.
-    private func renew(_ stored: StoredResult, _ freshness: SourceFreshness, _ fetchedAt: Date) async throws -> Bool {
+    private func renew(_ stored: StoredResult, freshness: SourceFreshness, fetchedAt: Date) async throws -> Bool {
         try await dependencies.store.renew(stored.media, freshness, fetchedAt: fetchedAt)
         return try await dependencies.store.result(for: job.key)?.media == stored.media
     }
@@ -233,7 +234,7 @@ extension JobAttempt {
     // MARK: Storing results
 
     private func store(
-        _ manifest: Manifest, _ freshness: SourceFreshness?, _ fetchedAt: Date, for key: WorkKey
+        _ manifest: Manifest, freshness: SourceFreshness?, fetchedAt: Date, for key: WorkKey
     ) async throws -> AttemptResult {
         let path = "\(dependencies.preparer.output)/\(folder)"
         guard dependencies.activeLeases.status(of: job.lease) == .held else {
@@ -241,7 +242,7 @@ extension JobAttempt {
             return .interrupted
         }
         do {
-            let stored = try await stored(manifest, path, freshness, fetchedAt, for: key)
+            let stored = try await stored(manifest, path: path, freshness: freshness, fetchedAt: fetchedAt, for: key)
             return .prepared(JobManifest.made(manifest, for: job, waited: waited), stored.media)
         } catch {
             try? FileManager.default.removeItem(atPath: path)
@@ -252,7 +253,7 @@ extension JobAttempt {
     /// Stores a result. One whose files are published waits for the database: otherwise its source would be
     /// downloaded again for nothing.
     private func stored(
-        _ manifest: Manifest, _ path: String, _ freshness: SourceFreshness?, _ fetchedAt: Date, for key: WorkKey
+        _ manifest: Manifest, path: String, freshness: SourceFreshness?, fetchedAt: Date, for key: WorkKey
     ) async throws -> StoredResult {
         let folder = dependencies.preparer.keepsFolders ? path : nil
         let limit = WaitLimit(job, retentionSeconds: dependencies.settings.retentionSeconds, now: .now)
@@ -273,7 +274,7 @@ extension JobAttempt {
 
     /// Stores a failure for all jobs with the same work key, unless it comes from this job's own deadline or from the
     /// machine.
-    private func record(_ manifest: Manifest, _ fetchedAt: Date) async -> AttemptResult {
+    private func record(_ manifest: Manifest, fetchedAt: Date) async -> AttemptResult {
         guard manifest.error?.code != .cancelled, dependencies.activeLeases.status(of: job.lease) == .held else {
             return .interrupted
         }

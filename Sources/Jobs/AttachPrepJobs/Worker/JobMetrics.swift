@@ -19,52 +19,57 @@ public final class JobMetrics: Sendable {
         record(PreparerStatistics())
         ended(.succeeded, nil, count: 0)
         for code in ErrorCode.allCases where code.isRetryable { ended(.dead, code, count: 0) }
-        for kind in ReuseDecision.Kind.allCases { count("results_reused_total", 0, ("kind", kind.rawValue)) }
+        for kind in ReuseDecision.Kind.allCases {
+            count("results_reused_total", amount: 0, labels: ("kind", kind.rawValue))
+        }
     }
 
     // MARK: Job events
 
     func claimed(_ waitedSeconds: Double) {
-        count("job_attempts_total", 1)
-        measure("job_wait_seconds", waitedSeconds)
+        count("job_attempts_total", amount: 1)
+        measure("job_wait_seconds", seconds: waitedSeconds)
     }
 
     func ended(_ state: JobState, _ code: ErrorCode?, count jobs: Int = 1) {
-        count("jobs_ended_total", jobs, ("state", state.rawValue), ("code", code?.rawValue ?? ""))
+        count("jobs_ended_total", amount: jobs, labels: ("state", state.rawValue), ("code", code?.rawValue ?? ""))
     }
 
     func postponed(_ code: ErrorCode) {
-        count("job_retries_total", 1, ("code", code.rawValue))
+        count("job_retries_total", amount: 1, labels: ("code", code.rawValue))
     }
 
     func reused(_ kind: ReuseDecision.Kind) {
-        count("results_reused_total", 1, ("kind", kind.rawValue))
+        count("results_reused_total", amount: 1, labels: ("kind", kind.rawValue))
     }
 
     /// Records the stages of completed work; stages with a duration of 0 are omitted.
     func worked(_ timings: ManifestTimings) {
         for (name, milliseconds) in timings.stages where milliseconds > 0 {
-            measure("stage_seconds", milliseconds / 1000, ("stage", name))
+            measure("stage_seconds", seconds: milliseconds / 1000, labels: ("stage", name))
         }
     }
 
     /// Counts the increase of a preparer's statistics since the last call.
     public func record(_ statistics: PreparerStatistics) {
-        record("download_bytes_total", statistics.downloadedBytes)
-        record("download_loops_abandoned_total", statistics.abandonedLoops)
-        record("media_children_restarted_total", statistics.replacements.failed, ("reason", "failed"))
-        record("media_children_restarted_total", statistics.replacements.recycled, ("reason", "recycled"))
+        record("download_bytes_total", total: statistics.downloadedBytes)
+        record("download_loops_abandoned_total", total: statistics.abandonedLoops)
+        record("media_children_restarted_total", total: statistics.replacements.failed, labels: ("reason", "failed"))
+        record(
+            "media_children_restarted_total", total: statistics.replacements.recycled, labels: ("reason", "recycled"))
         for cause in MediaProcessFailure.allCases {
-            record("media_process_failures_total", statistics.failures[cause] ?? 0, ("cause", cause.rawValue))
+            record(
+                "media_process_failures_total", total: statistics.failures[cause] ?? 0,
+                labels: ("cause", cause.rawValue))
         }
-        record("quarantine_strikes_total", statistics.quarantine.strikes)
-        record("quarantine_rejections_total", statistics.quarantine.rejections)
+        record("quarantine_strikes_total", total: statistics.quarantine.strikes)
+        record("quarantine_rejections_total", total: statistics.quarantine.rejections)
     }
 
     /// Counts the increase of a store's refused claims since the last call.
 
     /// Counts the increase of a total since the last call.
-    private func record(_ name: String, _ total: Int, _ labels: (String, String)...) {
+    private func record(_ name: String, total: Int, labels: (String, String)...) {
         let key = ([name] + labels.map(\.1)).joined(separator: " ")
         let added = noted.withLock { noted in
             let last = noted[key, default: 0]
@@ -72,23 +77,25 @@ public final class JobMetrics: Sendable {
             noted[key] = max(last, total)
             return total.subtracting(clamping: last)
         }
-        count(name, added, labels)
+        count(name, amount: added, labels: labels)
     }
 
     // MARK: Recording
 
-    private func count(_ name: String, _ amount: Int, _ labels: (String, String)...) { count(name, amount, labels) }
+    private func count(_ name: String, amount: Int, labels: (String, String)...) {
+        count(name, amount: amount, labels: labels)
+    }
 
-    private func count(_ name: String, _ amount: Int, _ labels: [(String, String)]) {
+    private func count(_ name: String, amount: Int, labels: [(String, String)]) {
         guard amount >= 0 else { return }
         Counter(label: "attachprep_\(name)", dimensions: labels, factory: factory).increment(by: amount)
     }
 
-    private func measure(_ name: String, _ seconds: Double, _ labels: (String, String)...) {
+    private func measure(_ name: String, seconds: Double, labels: (String, String)...) {
         Timer(label: "attachprep_\(name)", dimensions: labels, factory: factory).recordSeconds(seconds)
     }
 
-    func set(_ name: String, _ value: Double, _ labels: (String, String)...) {
+    func set(_ name: String, to value: Double, labels: (String, String)...) {
         Gauge(label: "attachprep_\(name)", dimensions: labels, factory: factory).record(value)
     }
 }
@@ -110,15 +117,15 @@ extension JobMetrics {
     public func refresh(_ store: any JobCatalog & WebhookOutbox & ResultStore) async throws {
         let counts = try await store.counts()
         let webhooks = try await store.webhookCounts()
-        set("media_bytes", Double(try await store.mediaBytes()))
+        set("media_bytes", to: Double(try await store.mediaBytes()))
         for state in JobState.allCases {
-            set("jobs", Double(counts.byState[state] ?? 0), ("state", state.rawValue))
+            set("jobs", to: Double(counts.byState[state] ?? 0), labels: ("state", state.rawValue))
         }
-        set("jobs_due", Double(counts.due))
-        set("jobs_paused", Double(counts.paused))
-        set("jobs_oldest_due_seconds", counts.oldestDue.map { max(0, Date.now.timeIntervalSince($0)) } ?? 0)
+        set("jobs_due", to: Double(counts.due))
+        set("jobs_paused", to: Double(counts.paused))
+        set("jobs_oldest_due_seconds", to: counts.oldestDue.map { max(0, Date.now.timeIntervalSince($0)) } ?? 0)
         for state in WebhookState.allCases {
-            set("outbox_webhooks", Double(webhooks[state] ?? 0), ("state", state.rawValue))
+            set("outbox_webhooks", to: Double(webhooks[state] ?? 0), labels: ("state", state.rawValue))
         }
     }
 }

@@ -79,7 +79,7 @@ struct JobRun: Sendable {
         case .waiting(let dependency, let error): await wait(for: dependency, error)
         case .rejected(let manifest, let failedAt):
             guard let error = manifest.error else { preconditionFailure("a rejected manifest has an error") }
-            switch decision(error, failedAt) {
+            switch decision(error, failedAt: failedAt) {
             case .fail: await finish(.failed(manifest))
             case .markDead: await finish(.dead(manifest))
             case .retry(let date): await postpone(until: date, error)
@@ -93,7 +93,7 @@ struct JobRun: Sendable {
         await postpone(until: Date.now.addingTimeInterval(pause / .seconds(1)), error, isAttempt: false)
     }
 
-    private func decision(_ error: ManifestError, _ failedAt: Date) -> RetryDecision {
+    private func decision(_ error: ManifestError, failedAt: Date) -> RetryDecision {
         RetryDecision(
             after: error, failures: job.failures.adding(clamping: 1), notAfter: job.request.jobOptions.notAfter,
             policy: dependencies.settings.retries.applying(job.request.jobOptions.retry), failedAt: failedAt, now: .now,
@@ -109,7 +109,7 @@ struct JobRun: Sendable {
             "ended", metadata: ["state": "\(state.rawValue)", "milliseconds": .stringConvertible(milliseconds)])
         // Flush first, so that whoever sees the final state also sees the log lines.
         await flush()
-        record(state, error)
+        record(state, error: error)
         let notice = WebhookNotice(
             for: job, ending, at: dependencies.settings.baseURL, trace: .current(dependencies.tracer))
         let isLeaseHeld = await persist { [dependencies, job] in
@@ -125,7 +125,7 @@ struct JobRun: Sendable {
     private func postpone(until date: Date, _ error: ManifestError, isAttempt: Bool = true) async {
         logger.info(
             "retried later", metadata: ["at": "\(Timestamp.text(date))", "code": "\(error.code.rawValue)"])
-        record(.queued, error.code)
+        record(.queued, error: error.code)
         await flush()
         let isLeaseHeld = await persist { [dependencies, job] in
             try await dependencies.store.postpone(job.lease, until: date, error: error, isAttempt: isAttempt)
@@ -134,7 +134,7 @@ struct JobRun: Sendable {
     }
 
     /// Records the state after the attempt in its span.
-    private func record(_ state: JobState, _ error: ErrorCode?) {
+    private func record(_ state: JobState, error: ErrorCode?) {
         guard let span else { return }
         span.attributes["attachprep.job.state"] = state.rawValue
         guard let error else { return }

@@ -14,8 +14,10 @@ extension SQLJobStore {
             var cursor: String? = ""
             while let after = cursor {
                 let ids = try await write { [secrets] transaction in
-                    let rows = try Self.rows(selection, state, after: after, transaction)
-                    for row in rows { try Self.cancel(ClaimedRow(row), state, transaction, secrets) }
+                    let rows = try Self.rows(selection, state: state, after: after, in: transaction)
+                    for row in rows {
+                        try Self.cancel(ClaimedRow(row), state: state, in: transaction, secrets: secrets)
+                    }
                     return rows.map { $0[0] as String }
                 }
                 count += ids.count
@@ -26,7 +28,7 @@ extension SQLJobStore {
     }
 
     private static func cancel(
-        _ row: ClaimedRow, _ state: JobState, _ transaction: StoreTransaction, _ secrets: SecretStorage
+        _ row: ClaimedRow, state: JobState, in transaction: StoreTransaction, secrets: SecretStorage
     ) throws {
         let id = row.record.id
         if state == .queued {
@@ -50,8 +52,8 @@ extension SQLJobStore {
         while let after = cursor {
             // Alone among claims, which raise the floors of lanes.
             let ids = try await claims.write { transaction in
-                let rows = try Self.rows(selection, .queued, after: after, transaction, isNot: priority)
-                for row in rows { try Self.move(row, to: priority, transaction) }
+                let rows = try Self.rows(selection, state: .queued, after: after, in: transaction, isNot: priority)
+                for row in rows { try Self.move(row, to: priority, in: transaction) }
                 return rows.map { $0[0] as String }
             }
             count += ids.count
@@ -60,7 +62,7 @@ extension SQLJobStore {
         return count
     }
 
-    private static func move(_ row: SQLRow, to priority: JobPriority, _ transaction: StoreTransaction) throws {
+    private static func move(_ row: SQLRow, to priority: JobPriority, in transaction: StoreTransaction) throws {
         let id: String = row[0]
         var request = try StoredJSON.request(row[2])
         request.jobOptions.priority = priority
@@ -75,7 +77,7 @@ extension SQLJobStore {
 
     /// Some of the jobs of a selection after a cursor, in order and locked.
     private static func rows(
-        _ selection: JobSelection, _ state: JobState, after cursor: String, _ transaction: StoreTransaction,
+        _ selection: JobSelection, state: JobState, after cursor: String, in transaction: StoreTransaction,
         isNot priority: JobPriority? = nil
     ) throws -> [SQLRow] {
         var condition = selection.condition(for: state, transaction.dialect)

@@ -16,7 +16,7 @@ extension SQLJobStore {
             ownerLimit: limits.runningPerCallerMax)
         do {
             let rows = try await claimQueue.claim(count, terms) { [self] count, terms in
-                try await claimRows(count, terms)
+                try await claimRows(count, terms: terms)
             }
             return await claimed(rows)
         } catch {
@@ -77,7 +77,7 @@ extension SQLJobStore {
             })
     }
 
-    private func claimRows(_ count: Int, _ terms: ClaimTerms) async throws -> [ClaimedRow] {
+    private func claimRows(_ count: Int, terms: ClaimTerms) async throws -> [ClaimedRow] {
         try await jumps.adjust(clock.now(), of: self)
         if database.dialect == .postgres {
             let mayFindJobs = try await read { connection in
@@ -218,7 +218,7 @@ struct JobClaim {
             WHERE state = 'running' AND claim_number >= $1
             """, [.integer(state.runningFloor)])
         let results = try transaction.run(
-            reasons.map { Self.runningCount($0, among: $1, from: state.runningFloor, dialect) } + [oldest])
+            reasons.map { Self.runningCount($0, among: $1, from: state.runningFloor, dialect: dialect) } + [oldest])
         state.runningFloor = results[3].rows.first?[0] ?? state.number.adding(clamping: 1)
         func counts(_ index: Int) -> [String: Int] {
             Dictionary(results[index].rows.map { ($0[0], $0[1]) }, uniquingKeysWith: { $0.adding(clamping: $1) })
@@ -229,7 +229,7 @@ struct JobClaim {
     }
 
     private static func runningCount(
-        _ reason: ParkingReason, among values: Set<String>, from floor: Int64, _ dialect: SQLDialect
+        _ reason: ParkingReason, among values: Set<String>, from floor: Int64, dialect: SQLDialect
     ) -> SQLStatement {
         SQLStatement(
             """
@@ -288,18 +288,18 @@ struct JobClaim {
 
     /// Unparks as many jobs as can run of each host, work key and caller that has capacity again.
     private mutating func unpark() throws {
-        let parked = try transaction.run(ParkingReason.allCases.map { Self.parkedValues($0, dialect) })
+        let parked = try transaction.run(ParkingReason.allCases.map { Self.parkedValues($0, dialect: dialect) })
         state.mayHaveParked = parked.contains { !$0.rows.isEmpty }
         for (reason, result) in zip(ParkingReason.allCases, parked) where !result.rows.isEmpty {
             let values = Set(result.rows.map { $0[0] as String })
             let counts = try transaction.run([
-                Self.runningCount(reason, among: values, from: state.runningFloor, dialect)
+                Self.runningCount(reason, among: values, from: state.runningFloor, dialect: dialect)
             ])[0].rows
             let running = Dictionary(
                 counts.map { ($0[0] as String, $0[1] as Int) }, uniquingKeysWith: { $0.adding(clamping: $1) })
             for value in values.sorted() where reason != .host || !transaction.pausedJobs.holdHost(of: value) {
                 let free = limit(of: reason).subtracting(clamping: running[value] ?? 0)
-                if free > 0 { unpark(value, reason, count: free) }
+                if free > 0 { unpark(value, reason: reason, count: free) }
             }
         }
     }
@@ -313,7 +313,7 @@ struct JobClaim {
     }
 
     /// The hosts, work keys or callers with parked jobs; one index seek each.
-    private static func parkedValues(_ reason: ParkingReason, _ dialect: SQLDialect) -> SQLStatement {
+    private static func parkedValues(_ reason: ParkingReason, dialect: SQLDialect) -> SQLStatement {
         let (column, mark) = (reason.column, reason.rawValue)
         let first = """
             SELECT min(\(column)) FROM job \(dialect.using("job_\(column)_parked"))
@@ -331,7 +331,7 @@ struct JobClaim {
     }
 
     /// Unparks the oldest jobs of each lane; the claim chooses among the lanes.
-    private func unpark(_ value: String, _ reason: ParkingReason, count: Int) {
+    private func unpark(_ value: String, reason: ParkingReason, count: Int) {
         let column = reason.column
         for lane in JobPriority.allCases {
             transaction.later(

@@ -26,7 +26,7 @@ extension SQLJobStore {
             let row = try transaction.row(
                 "SELECT \(ClaimedRow.columns) FROM job WHERE id = $1 \(transaction.dialect.forUpdate)",
                 [.text(id.text)])
-            guard let row else { throw try Self.stateConflict(id, "cannot be cancelled", transaction) }
+            guard let row else { throw try Self.stateConflict(id, action: "cannot be cancelled", on: transaction) }
             if row[1] == JobState.queued.rawValue {
                 let webhook = CancelledNotice(ClaimedRow(row), transaction.moment, secrets)
                 _ = try JobEnd.cancelled.end(id.text, from: .queued, transaction)
@@ -49,7 +49,7 @@ extension SQLJobStore {
                 "SELECT state, secret FROM finished_job WHERE id = $1 \(transaction.dialect.forUpdate)",
                 [.text(id.text)])
             guard let row, let state = JobState(rawValue: row[0]), state.isRetryable else {
-                throw try Self.stateConflict(id, "cannot be retried", transaction)
+                throw try Self.stateConflict(id, action: "cannot be retried", on: transaction)
             }
             let secret: String? = row[1]
             if state == .cancelled, secret == JobSecrets.wiped { throw JobSecrets.wipedError(id) }
@@ -63,18 +63,18 @@ extension SQLJobStore {
     public func schedule(_ id: JobID, notBefore: Date?) async throws -> Job {
         let milliseconds = notBefore.map { delay(until: $0) }
         return try await write { transaction -> JobRecord in
-            try Self.schedule(id, notBefore: notBefore, delay: milliseconds, transaction)
+            try Self.schedule(id, notBefore: notBefore, delay: milliseconds, in: transaction)
         }.job()
     }
 
     /// - Parameter delay: the milliseconds until `notBefore`; nil for now.
     private static func schedule(
-        _ id: JobID, notBefore: Date?, delay: Int64?, _ transaction: StoreTransaction
+        _ id: JobID, notBefore: Date?, delay: Int64?, in transaction: StoreTransaction
     ) throws -> JobRecord {
         let row = try transaction.row(
             "SELECT request FROM job WHERE id = $1 AND state = 'queued' \(transaction.dialect.forUpdate)",
             [.text(id.text)])
-        guard let row else { throw try stateConflict(id, "cannot be scheduled", transaction) }
+        guard let row else { throw try stateConflict(id, action: "cannot be scheduled", on: transaction) }
         var request = try StoredJSON.request(row[0])
         if let notBefore, let notAfter = request.jobOptions.notAfter, notAfter <= notBefore {
             throw AttachPrepError(
@@ -100,13 +100,13 @@ extension SQLJobStore {
     }
 
     private static func stateConflict(
-        _ id: JobID, _ what: String, _ connection: any SQLConnection
+        _ id: JobID, action what: String, on connection: any SQLConnection
     ) throws -> AttachPrepError {
         let row = try connection.row(
             "SELECT state FROM job WHERE id = $1 UNION ALL SELECT state FROM finished_job WHERE id = $1",
             [.text(id.text)])
         let state: String? = row?[0]
-        return .stateConflict(id, state.flatMap(JobState.init(rawValue:)), what)
+        return .stateConflict(id, state: state.flatMap(JobState.init(rawValue:)), action: what)
     }
 }
 
@@ -154,7 +154,9 @@ extension SQLJobStore {
             // The cursor only moves forward, so that a job that fails again meanwhile is not retried twice.
             while let after = cursor {
                 let limit = limits.queuedJobsMax
-                let ids = try await write { try Self.retry(selection, state, after: after, limit: limit, $0) }
+                let ids = try await write {
+                    try Self.retry(selection, state: state, after: after, limit: limit, in: $0)
+                }
                 count += ids.count
                 cursor = ids.last
             }
@@ -164,7 +166,7 @@ extension SQLJobStore {
 
     /// - Returns: The ids of the queued jobs, in order; empty when there are no more or the queue is full.
     private static func retry(
-        _ selection: JobSelection, _ state: JobState, after cursor: String, limit: Int, _ transaction: StoreTransaction
+        _ selection: JobSelection, state: JobState, after cursor: String, limit: Int, in transaction: StoreTransaction
     ) throws -> [String] {
         let queued = Int(clamping: try transaction.currentCounts()[.queued])
         let capacity = min(retriedCountMax, max(0, limit.subtracting(clamping: queued)))
@@ -188,7 +190,7 @@ extension SQLJobStore {
         for state in selection.states {
             while true {
                 let condition = selection.condition(for: state, database.dialect)
-                let removed = try await remove(condition.text, condition.arguments, state)
+                let removed = try await remove(condition.text, arguments: condition.arguments, state: state)
                 count += removed.count
                 media.formUnion(removed.compactMap(\.self))
                 if removed.count < Self.removalCountMax { break }
@@ -201,7 +203,7 @@ extension SQLJobStore {
     /// Removes some of the finished jobs of a condition.
     ///
     /// - Returns: Their media ids.
-    func remove(_ condition: String, _ arguments: [SQLValue], _ state: JobState) async throws -> [String?] {
+    func remove(_ condition: String, arguments: [SQLValue], state: JobState) async throws -> [String?] {
         try await write { transaction in
             let rows = try transaction.rows(
                 """

@@ -10,7 +10,8 @@ extension SQLJobStore: JobCatalog {
         // One row more than the page holds tells whether there is a next page.
         let rows = try await read { connection in
             try selection.states.flatMap { state in
-                try Self.latest(state, selection, after: cursor, limit: count.adding(clamping: 1), connection)
+                try Self.latest(
+                    state, selection: selection, after: cursor, limit: count.adding(clamping: 1), on: connection)
             }.sorted { $0.id > $1.id }
         }
         let jobs = try rows.prefix(count).map { try $0.job() }
@@ -18,8 +19,8 @@ extension SQLJobStore: JobCatalog {
     }
 
     private static func latest(
-        _ state: JobState, _ selection: JobSelection, after cursor: JobID?, limit: Int,
-        _ connection: any SQLConnection
+        _ state: JobState, selection: JobSelection, after cursor: JobID?, limit: Int,
+        on connection: any SQLConnection
     ) throws -> [JobRecord] {
         var condition = selection.condition(for: state, connection.dialect)
         if let cursor { condition.add("id < \(condition.parameter(.text(cursor.text)))") }
@@ -86,13 +87,13 @@ extension SQLJobStore: JobCatalog {
 
     public func pace(until end: Date) async throws -> JobPace {
         try await read { connection in
-            let minutes = try PaceQuery.intervals(JobPace.minutesCount, of: 60_000, until: end, connection)
+            let minutes = try PaceQuery.intervals(JobPace.minutesCount, of: 60_000, until: end, on: connection)
             return JobPace(until: end, minutes: minutes)
         }
     }
 
     public func history(until end: Date) async throws -> [JobPace.Interval] {
-        try await read { try PaceQuery.intervals(JobPace.hoursCount, of: 3_600_000, until: end, $0) }
+        try await read { try PaceQuery.intervals(JobPace.hoursCount, of: 3_600_000, until: end, on: $0) }
     }
 }
 
@@ -131,7 +132,7 @@ private struct DueJobs {
 private enum PaceQuery {
     /// - Parameter length: of an interval, in milliseconds.
     static func intervals(
-        _ count: Int, of length: Int64, until end: Date, _ connection: any SQLConnection
+        _ count: Int, of length: Int64, until end: Date, on connection: any SQLConnection
     ) throws -> [JobPace.Interval] {
         var intervals = Array(repeating: JobPace.Interval(), count: count)
         let start = end.milliseconds.subtracting(clamping: Int64(count) * length)
@@ -156,7 +157,7 @@ private enum PaceQuery {
     private static func sql(_ dialect: SQLDialect) -> String {
         let start = dialect.greatest("created_at", "coalesce(not_before, created_at)")
         return """
-            SELECT \(span(0, LatencyHistogram.boundsMilliseconds.count)) AS span, count(*) FROM (
+            SELECT \(span(0, last: LatencyHistogram.boundsMilliseconds.count)) AS span, count(*) FROM (
                 SELECT finished_at - \(start) AS duration FROM finished_job \(dialect.using("finished_at"))
                 WHERE state = $1 AND finished_at >= $2 AND finished_at < $3 LIMIT 10000000 OFFSET 0
             ) AS ended GROUP BY span
@@ -164,11 +165,12 @@ private enum PaceQuery {
     }
 
     /// The SQL of a binary search for a duration's bucket.
-    private static func span(_ first: Int, _ last: Int) -> String {
+    private static func span(_ first: Int, last: Int) -> String {
         guard first < last else { return "\(first)" }
         let middle = (first + last) / 2
         let bound = LatencyHistogram.boundsMilliseconds[middle]
-        return "CASE WHEN duration < \(bound) THEN \(span(first, middle)) ELSE \(span(middle + 1, last)) END"
+        return
+            "CASE WHEN duration < \(bound) THEN \(span(first, last: middle)) ELSE \(span(middle + 1, last: last)) END"
     }
 }
 

@@ -13,7 +13,7 @@ extension SQLJobStore: ReceiptStore {
             // Clamp: not negative, and not further in the future than a dispatch is kept.
             let sentAt = max(0, min(dispatch.sentAt.milliseconds, now.adding(clamping: span)))
             let expiresAt = max(now, sentAt).adding(clamping: span)
-            let campaign = try Self.openCampaign(dispatch, sentAt: sentAt, transaction)
+            let campaign = try Self.openCampaign(dispatch, sentAt: sentAt, in: transaction)
             transaction.later(
                 "INSERT INTO dispatch (id, campaign, sent_at, expires_at, recipients) VALUES ($1, $2, $3, $4, $5)",
                 [
@@ -27,7 +27,7 @@ extension SQLJobStore: ReceiptStore {
     ///
     /// - Returns: The row id of the campaign.
     private static func openCampaign(
-        _ dispatch: Dispatch, sentAt: Int64, _ transaction: StoreTransaction
+        _ dispatch: Dispatch, sentAt: Int64, in transaction: StoreTransaction
     ) throws -> Int64 {
         let (dialect, name) = (transaction.dialect, dispatch.campaign.text)
         let known = try transaction.number("SELECT id FROM campaign WHERE name = $1", [.text(name)])
@@ -94,10 +94,10 @@ private struct ReceiptRow: Sendable {
         transaction.later(
             "INSERT INTO receipt (dispatch, report) VALUES ($1, $2)", [.integer(dispatch), .blob(report)])
         transaction.later("UPDATE dispatch SET arrivals = arrivals + 1 WHERE id = $1", [.integer(dispatch)])
-        return count(found[0], sentAt: found[1], transaction)
+        return count(found[0], sentAt: found[1], in: transaction)
     }
 
-    private func count(_ campaign: Int64, sentAt: Int64, _ transaction: StoreTransaction) -> ReceiptStatus {
+    private func count(_ campaign: Int64, sentAt: Int64, in transaction: StoreTransaction) -> ReceiptStatus {
         let (now, dialect) = (transaction.moment.wall, transaction.dialect)
         // By the server's clock minus the age that the device measured; the device's own clock may be wrong.
         let shownAt = max(sentAt, now.subtracting(clamping: Int64(clamping: (arrival.ageSeconds * 1000).rounded())))
@@ -174,14 +174,15 @@ extension Campaign {
             name: name, dispatches: row[2], recipients: row[3],
             outcomes: [.attached: row[4], .thumbnail: row[5], .text: row[6]],
             firstSentAt: Date(milliseconds: row[7]), lastSentAt: Date(milliseconds: row[8]))
-        sendToAttach = SecondsDistribution(try Self.buckets(row[0], .sendToAttach, connection), longest: row[9])
-        attach = SecondsDistribution(try Self.buckets(row[0], .attach, connection), longest: row[10])
+        sendToAttach = SecondsDistribution(
+            try Self.buckets(row[0], kind: .sendToAttach, on: connection), longest: row[9])
+        attach = SecondsDistribution(try Self.buckets(row[0], kind: .attach, on: connection), longest: row[10])
         firstArrivalAt = (row[11] as Int64?).map { Date(milliseconds: $0) }
         lastArrivalAt = (row[12] as Int64?).map { Date(milliseconds: $0) }
     }
 
     private static func buckets(
-        _ campaign: Int64, _ kind: CampaignDuration, _ connection: any SQLConnection
+        _ campaign: Int64, kind: CampaignDuration, on connection: any SQLConnection
     ) throws -> [(bucket: MillisecondBucket, count: Int)] {
         try connection.rows(
             "SELECT bucket, number FROM campaign_bucket WHERE campaign = $1 AND kind = $2 ORDER BY bucket",

@@ -65,18 +65,18 @@ extension SQLJobStore {
             let contents = names.filter { $0.utf8.count == 64 && $0.utf8.starts(with: folder.utf8) }
             for start in stride(from: 0, to: contents.count, by: Self.removalCountMax) {
                 let some = Array(contents[start..<min(start + Self.removalCountMax, contents.count)])
-                let unknown = try await unnamed(some, "content", "sha256").filter { !files.isHeld($0) }
+                let unknown = try await unnamed(some, table: "content", column: "sha256").filter { !files.isHeld($0) }
                 report.add(try await sweepUnknown(unknown, until: oldest, at: now, removeContents))
             }
         }
         report.add(try await removeContents(try await orphans()))
         let uploads = try await files.run { ContentFiles.names(files.folder.uploads) }.filter { MediaID($0) != nil }
-        let unknown = try await unnamed(uploads, "upload", "id").filter { !files.isHeld($0) }
+        let unknown = try await unnamed(uploads, table: "upload", column: "id").filter { !files.isHeld($0) }
         report.add(
             try await sweepUnknown(unknown, until: oldest, at: now) { names in
                 let removed = try await files.remove(names, at: { "\(files.folder.uploads)/\($0)" }) { free in
                     // Uploads that were stored meanwhile have a row.
-                    Set(free).subtracting(try await self.unnamed(free, "upload", "id")).sorted()
+                    Set(free).subtracting(try await self.unnamed(free, table: "upload", column: "id")).sorted()
                 }
                 return SweepReport(removed)
             })
@@ -95,7 +95,7 @@ extension SQLJobStore {
         return report
     }
 
-    private func unnamed(_ names: [String], _ table: String, _ column: String) async throws -> [String] {
+    private func unnamed(_ names: [String], table: String, column: String) async throws -> [String] {
         try await read { connection in
             try connection.rows(
                 """

@@ -180,7 +180,7 @@ extension SQLJobStore {
         var report = SweepReport()
         for start in stride(from: 0, to: media.count, by: Self.removalCountMax) {
             let some = Array(media[start..<min(start + Self.removalCountMax, media.count)])
-            let (count, contents) = try await write { try Self.removeResults(some, reason, $0) }
+            let (count, contents) = try await write { try Self.removeResults(some, reason: reason, in: $0) }
             report.results += count
             report.add(try await removeContents(contents))
         }
@@ -189,7 +189,7 @@ extension SQLJobStore {
 
     /// - Returns: The number of removed results, and their contents.
     private static func removeResults(
-        _ media: [String], _ reason: ResultRemoval, _ transaction: StoreTransaction
+        _ media: [String], reason: ResultRemoval, in transaction: StoreTransaction
     ) throws -> (Int, [String]) {
         let dialect = transaction.dialect
         let gone = try transaction.rows(

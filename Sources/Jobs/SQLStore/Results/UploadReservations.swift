@@ -15,7 +15,7 @@ final class UploadReservations: Sendable {
     /// Reserves bytes for an upload, in place of what it has reserved so far.
     ///
     /// - Throws: `output.no_space`.
-    func reserve(_ bytes: Int, for id: MediaID, owner: String, _ limits: StoreLimits, _ connection: any SQLConnection)
+    func reserve(_ bytes: Int, for id: MediaID, owner: String, limits: StoreLimits, on connection: any SQLConnection)
         throws
     {
         let row = try connection.row(
@@ -28,9 +28,11 @@ final class UploadReservations: Sendable {
             let all = Self.sum(of: others.map(\.bytes), and: [stored.all, bytes])
             let own = Self.sum(of: others.filter { $0.owner == owner }.map(\.bytes), and: [stored.own, bytes])
             guard own <= limits.uploadBytesPerCallerMax else {
-                throw Self.full("Your uploads", own, limits.uploadBytesPerCallerMax)
+                throw Self.full("Your uploads", bytes: own, limit: limits.uploadBytesPerCallerMax)
             }
-            guard all <= limits.uploadBytesMax else { throw Self.full("All uploads", all, limits.uploadBytesMax) }
+            guard all <= limits.uploadBytesMax else {
+                throw Self.full("All uploads", bytes: all, limit: limits.uploadBytesMax)
+            }
             reserved[id] = (owner, bytes)
         }
     }
@@ -39,7 +41,7 @@ final class UploadReservations: Sendable {
         [reserved, others].joined().reduce(0) { $0.adding(clamping: $1) }
     }
 
-    private static func full(_ what: String, _ bytes: Int, _ limit: Int) -> AttachPrepError {
+    private static func full(_ what: String, bytes: Int, limit: Int) -> AttachPrepError {
         AttachPrepError(
             .outputNoSpace,
             "\(what) would take \(bytes) bytes, over the limit of \(limit); wait until earlier ones have expired, or "

@@ -135,7 +135,7 @@ extension SQLJobStore: UploadStore {
     public func reserve(_ bytes: Int, for upload: UploadInProgress) async throws {
         let (limits, reservations) = (limits, reservations)
         try await write {
-            try reservations.reserve(bytes, for: upload.id, owner: upload.caller ?? "", limits, $0)
+            try reservations.reserve(bytes, for: upload.id, owner: upload.caller ?? "", limits: limits, on: $0)
         }
     }
 

@@ -143,7 +143,7 @@ final class GroupCommit: Sendable {
             let outcome = Mutex(Outcome())
             do {
                 try await database.transact(order) { [self] connection in
-                    let result = try run(group, connection, number)
+                    let result = try run(group, on: connection, number: number)
                     outcome.withLock { $0 = result }
                 }
                 return outcome.withLock { $0 }
@@ -159,7 +159,7 @@ final class GroupCommit: Sendable {
         preconditionFailure("the loop returns or throws")
     }
 
-    private func run(_ group: [Write], _ connection: any SQLConnection, _ number: Int64) throws -> Outcome {
+    private func run(_ group: [Write], on connection: any SQLConnection, number: Int64) throws -> Outcome {
         let transaction = try StoreTransaction(connection, order, clock: clock)
         var outcome = Outcome()
         let statements = try group.map { try $0.statements(transaction) }

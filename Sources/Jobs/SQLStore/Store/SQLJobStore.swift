@@ -76,7 +76,7 @@ public final class SQLJobStore: Sendable {
         logger: Logger = Logger(label: "attachprep.jobs")
     ) async throws -> SQLJobStore {
         do {
-            let slots = try await makeSlots(database, clock)
+            let slots = try await makeSlots(database, clock: clock)
             let store = SQLJobStore(
                 database, seal: seal, files: files, uploads: uploads, slots: slots, limits: limits, clock: clock,
                 feed: feed, logger: logger)
@@ -89,7 +89,7 @@ public final class SQLJobStore: Sendable {
 
     /// The rows of `writer` for the connections of this process: one row for all in SQLite, which has one writer.
     private static func makeSlots(
-        _ database: any SQLDatabase, _ clock: StoreClock
+        _ database: any SQLDatabase, clock: StoreClock
     ) async throws -> [TransactionOrder: Int64] {
         let orders = TransactionOrder.allCases
         let numbers = orders.map { _ in database.dialect == .sqlite ? 0 : Int64.random(in: 1 ... .max) }

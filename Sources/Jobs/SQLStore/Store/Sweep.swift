@@ -94,7 +94,7 @@ extension SQLJobStore: StoreMaintenance {
                     """
                     state = '\(state.rawValue)' AND finished_at <= $1 AND NOT EXISTS (SELECT 1 FROM webhook
                         WHERE webhook.job = finished_job.id AND webhook.state = 'pending')
-                    """, [.integer(oldest)], state)
+                    """, arguments: [.integer(oldest)], state: state)
                 report.jobs += media.count
                 report.add(try await dropResults(media.compactMap(\.self), .retained))
                 if media.count < Self.removalCountMax { break }

@@ -12,7 +12,7 @@ extension SQLJobStore: WebhookOutbox {
         return try await claims.write { [secrets] transaction in
             try WebhookQuery.reclaimExpired(transaction)
             try EndedBatches.notify(transaction, secrets)
-            return try WebhookClaim(count: count, leaseMilliseconds: milliseconds).apply(transaction, secrets)
+            return try WebhookClaim(count: count, leaseMilliseconds: milliseconds).apply(transaction, secrets: secrets)
         }
     }
 
@@ -109,7 +109,7 @@ extension SQLJobStore: WebhookOutbox {
     public func replayWebhooks(_ filter: WebhookFilter) async throws -> Int {
         let condition = filter.condition(database.dialect)
         return try await write { [secrets] transaction in
-            try WebhookQuery.restoreSecrets(condition, transaction, secrets)
+            try WebhookQuery.restoreSecrets(condition, in: transaction, secrets: secrets)
             var condition = condition
             let now = condition.parameter(.integer(transaction.moment.wall))
             return try transaction.run(
@@ -128,7 +128,7 @@ private struct WebhookClaim: Sendable {
     var count: Int
     var leaseMilliseconds: Int64
 
-    func apply(_ transaction: StoreTransaction, _ secrets: SecretStorage) throws -> [Webhook] {
+    func apply(_ transaction: StoreTransaction, secrets: SecretStorage) throws -> [Webhook] {
         let now = transaction.moment.wall
         var ids: [String] = []
         for (host, next) in try WebhookQuery.hosts(transaction).sorted(by: { $0.next < $1.next }) {
@@ -198,7 +198,7 @@ private enum WebhookQuery {
 
     /// Restores the URLs of selected webhooks whose jobs still have their secrets.
     static func restoreSecrets(
-        _ condition: SQLCondition, _ transaction: StoreTransaction, _ secrets: SecretStorage
+        _ condition: SQLCondition, in transaction: StoreTransaction, secrets: SecretStorage
     ) throws {
         let rows = try transaction.rows(
             """

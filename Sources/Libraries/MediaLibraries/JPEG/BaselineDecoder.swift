@@ -112,7 +112,7 @@ struct BaselineHeader {
             guard let body = bytes(of: descriptor, at: offset + 4, count: length - 2) else { return nil }
             offset += 2 + length
             if head[1] == 0xDA { return header.frame(scan: body, scanOffset: offset) }
-            guard header.readSegment(head[1], body) else { return nil }
+            guard header.readSegment(head[1], body: body) else { return nil }
         }
         return nil
     }
@@ -125,7 +125,7 @@ struct BaselineHeader {
     }
 
     /// Reads one segment; false if it does not belong to a baseline JPEG.
-    private mutating func readSegment(_ marker: UInt8, _ body: [UInt8]) -> Bool {
+    private mutating func readSegment(_ marker: UInt8, body: [UInt8]) -> Bool {
         switch marker {
         case 0xC0, 0xC1: readFrame(body)
         case 0xC4: readHuffmanTables(body[...])
@@ -217,15 +217,16 @@ struct BaselineHeader {
             components.append(
                 BaselineFrame.Component(
                     horizontalSampling: horizontal, verticalSampling: vertical,
-                    width: Self.share(width, horizontal, of: horizontalMax),
-                    height: Self.share(height, vertical, of: verticalMax), quantizers: quantizers, dc: dc, ac: ac))
+                    width: Self.share(width, part: horizontal, of: horizontalMax),
+                    height: Self.share(height, part: vertical, of: verticalMax), quantizers: quantizers, dc: dc, ac: ac)
+            )
         }
         return BaselineFrame(
-            components: components, mcusAcross: Self.share(width, 1, of: 8 * horizontalMax),
-            mcusDown: Self.share(height, 1, of: 8 * verticalMax), restartInterval: restartInterval,
+            components: components, mcusAcross: Self.share(width, part: 1, of: 8 * horizontalMax),
+            mcusDown: Self.share(height, part: 1, of: 8 * verticalMax), restartInterval: restartInterval,
             scanOffset: scanOffset)
     }
 
     /// Rounds up, as T.81, A.1.1 specifies.
-    private static func share(_ whole: Int, _ part: Int, of parts: Int) -> Int { (whole * part + parts - 1) / parts }
+    private static func share(_ whole: Int, part: Int, of parts: Int) -> Int { (whole * part + parts - 1) / parts }
 }

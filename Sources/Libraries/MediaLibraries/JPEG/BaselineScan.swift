@@ -94,7 +94,7 @@ struct BaselineScan {
             reader.refill()
             reader.consume(bits)
             while next < mcus.upperBound, isLast || reader.usedBits >> 3 < limit {
-                isInvalid = !decodeMCU(next, &reader)
+                isInvalid = !decodeMCU(next, reader: &reader)
                 used = reader.usedBits
                 if isInvalid || used > input.count * 8 { return }
                 next += 1
@@ -110,7 +110,7 @@ struct BaselineScan {
     }
 
     @inline(__always)
-    private func decodeMCU(_ mcu: Int, _ reader: inout BitReader) -> Bool {
+    private func decodeMCU(_ mcu: Int, reader: inout BitReader) -> Bool {
         let (row, column) = mcu.quotientAndRemainder(dividingBy: frame.mcusAcross)
         for plane in planes {
             guard plane.decodeBlocks(row: row, column: column, &reader) else { return false }
@@ -200,7 +200,7 @@ struct BaselineScan {
             return reader.skipCoefficients(from: 1, component.ac)
         }
         var low = (right: Int32(0), below: Int32(0), both: Int32(0))
-        guard let next = unsafe reader.lowCoefficients(component.ac, quantizers: quantizers, &low),
+        guard let next = unsafe reader.lowCoefficients(component.ac, quantizers: quantizers, low: &low),
             next == 64 || reader.skipCoefficients(from: next, component.ac)
         else { return false }
         unsafe target[0] = Self.sample(level &+ low.right &+ low.below &+ low.both)

@@ -71,7 +71,7 @@
     @inline(__always)
     mutating func lowCoefficients(
         _ table: HuffmanTable, quantizers: UnsafePointer<Int32>,
-        _ low: inout (right: Int32, below: Int32, both: Int32)
+        low: inout (right: Int32, below: Int32, both: Int32)
     ) -> Int? {
         var index = 1
         while index <= 4 {

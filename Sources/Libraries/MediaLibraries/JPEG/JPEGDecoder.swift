@@ -15,7 +15,7 @@ import CJPEG
     package init(descriptor: CInt) throws(JPEGError) {
         guard let decoder = unsafe CJPEG_decoder_new(descriptor) else { throw JPEGError("create_decompress") }
         unsafe self.decoder = decoder
-        try JPEGError.check(unsafe CJPEG_read_header(decoder), "read_header")
+        try JPEGError.check(unsafe CJPEG_read_header(decoder), of: "read_header")
     }
 
     deinit {
@@ -54,7 +54,7 @@ import CJPEG
             code = unsafe CJPEG_read_planes(decoder, buffer.baseAddress)
             filled = code == 0 ? size : 0
         }
-        try JPEGError.check(code, "read_raw_data")
+        try JPEGError.check(code, of: "read_raw_data")
         switch finish() {
         case .damaged(let damage): throw damage
         case .endMissing: throw JPEGDamageError(intactShare: 1)
@@ -64,7 +64,7 @@ import CJPEG
         return shapes.map { shape in
             // Bounded: a part of `size`.
             defer { start += Int(shape.stride) * Int(shape.rows) }
-            return Self.plane(shape, buffer[start...])
+            return Self.plane(shape, buffer: buffer[start...])
         }
     }
 
@@ -76,7 +76,7 @@ import CJPEG
     /// - Throws: `JPEGError` when decoding cannot continue.
     func readThrough() throws(JPEGError) -> JPEGValidation {
         try start(eighths: 1, isCareful: true, toPixels: false)
-        try JPEGError.check(unsafe CJPEG_read_through(decoder), "read_raw_data")
+        try JPEGError.check(unsafe CJPEG_read_through(decoder), of: "read_raw_data")
         return finish()
     }
 
@@ -96,13 +96,13 @@ import CJPEG
             code = unsafe CJPEG_read_pixels(decoder, buffer.baseAddress)
             filled = code == 0 ? size : 0
         }
-        try JPEGError.check(code, "read_scanlines")
+        try JPEGError.check(code, of: "read_scanlines")
         return (width, height, pixels)
     }
 
     private func start(eighths: Int, isCareful: Bool, toPixels: Bool) throws(JPEGError) {
         let code = unsafe CJPEG_start(decoder, CInt(clamping: eighths), isCareful ? 1 : 0, toPixels ? 1 : 0)
-        try JPEGError.check(code, "start_decompress")
+        try JPEGError.check(code, of: "start_decompress")
     }
 
     /// Reads from the last row to EOI, and judges what was read.
@@ -121,7 +121,7 @@ import CJPEG
     }
 
     /// The samples without the padding to whole blocks.
-    private static func plane(_ shape: CJPEG_plane, _ buffer: ArraySlice<UInt8>) -> JPEGPlane {
+    private static func plane(_ shape: CJPEG_plane, buffer: ArraySlice<UInt8>) -> JPEGPlane {
         // Bounded throughout: `CJPEG_plane_of` gives sides of 16 bits, a stride of at least the width, and at least as
         // many rows as the height.
         let (width, height, stride) = (Int(shape.width), Int(shape.height), Int(shape.stride))
@@ -157,7 +157,7 @@ package struct JPEGError: Error, Sendable, Hashable {
 
     init(_ operation: StaticString) { self.operation = "\(operation)" }
 
-    static func check(_ code: CInt, _ operation: StaticString) throws(JPEGError) {
+    static func check(_ code: CInt, of operation: StaticString) throws(JPEGError) {
         if code != 0 { throw JPEGError(operation) }
     }
 }

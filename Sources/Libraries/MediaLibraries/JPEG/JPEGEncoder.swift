@@ -22,7 +22,7 @@ package enum JPEGEncoder {
         let code = unsafe CJPEG_encode(
             pixels, CInt(clamping: width), CInt(clamping: height), CInt(clamping: quality), halvesChroma ? 1 : 0,
             &bytes, &count)
-        try JPEGError.check(code, "compress")
+        try JPEGError.check(code, of: "compress")
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(clamping: count)))
     }
 }
@@ -56,7 +56,7 @@ extension JPEGEncoder {
                 CInt(clamping: quality),
                 optimizes ? 1 : 0, &bytes, &count)
         }
-        try JPEGError.check(code, "compress")
+        try JPEGError.check(code, of: "compress")
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(clamping: count)))
     }
 

@@ -28,7 +28,8 @@ import SafeArithmetic
         }
         let decoder = try make(unsafe stream.pointee.codecpar.pointee.codec_id)
         unsafe try LibAVError.check(
-            avcodec_parameters_to_context(decoder.context, stream.pointee.codecpar), "avcodec_parameters_to_context")
+            avcodec_parameters_to_context(decoder.context, stream.pointee.codecpar), of: "avcodec_parameters_to_context"
+        )
         unsafe decoder.context.pointee.pkt_timebase = unsafe stream.pointee.time_base
         try decoder.start(threads: threads, pixelsMax: pixelsMax)
         return decoder
@@ -69,7 +70,7 @@ import SafeArithmetic
             throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "extradata")
         }
         let capacity = configuration.count.adding(clamping: Int(AV_INPUT_BUFFER_PADDING_SIZE))
-        let copy = unsafe try LibAVError.allocated(av_mallocz(capacity), "av_mallocz")
+        let copy = unsafe try LibAVError.allocated(av_mallocz(capacity), operation: "av_mallocz")
         unsafe configuration.withUnsafeBytes {
             unsafe copy.copyMemory(from: $0.baseAddress ?? .init(copy), byteCount: $0.count)
         }
@@ -83,7 +84,7 @@ import SafeArithmetic
             throw LibAVError(code: CLibAV_errorDecoderNotFound, operation: "avcodec_find_decoder")
         }
         return unsafe Decoder(
-            adopting: try LibAVError.allocated(avcodec_alloc_context3(found), "avcodec_alloc_context3"))
+            adopting: try LibAVError.allocated(avcodec_alloc_context3(found), operation: "avcodec_alloc_context3"))
     }
 
     private func start(threads: Int, pixelsMax: Int) throws(LibAVError) {
@@ -92,7 +93,7 @@ import SafeArithmetic
         // Without it, H.264 drops the last frames of a group that begins with a recovery point.
         unsafe context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
         unsafe context.pointee.codec_whitelist = unsafe av_strdup(AllowList.decoderList)
-        unsafe try LibAVError.check(avcodec_open2(context, nil, nil), "avcodec_open2")
+        unsafe try LibAVError.check(avcodec_open2(context, nil, nil), of: "avcodec_open2")
     }
 
     /// Whether frames that no other frame refers to are skipped.
@@ -110,7 +111,7 @@ import SafeArithmetic
         let code = unsafe avcodec_send_packet(context, packet?.raw)
         if code == CLibAV_errorTryAgain { return false }
         if code == CLibAV_errorEndOfFile { return true }
-        try LibAVError.check(code, "avcodec_send_packet")
+        try LibAVError.check(code, of: "avcodec_send_packet")
         return true
     }
 
@@ -119,7 +120,7 @@ import SafeArithmetic
         let code = unsafe avcodec_receive_frame(context, frame.raw)
         if code == CLibAV_errorTryAgain { return .needsPacket }
         if code == CLibAV_errorEndOfFile { return .ended }
-        try LibAVError.check(code, "avcodec_receive_frame")
+        try LibAVError.check(code, of: "avcodec_receive_frame")
         hasDecoded = true
         return .frame
     }

@@ -43,7 +43,7 @@ import SafeArithmetic
     ) throws(LibAVError) -> Demuxer {
         let input = try DescriptorInput.open(descriptor, downloading: downloading, deadline: deadline)
         LibAV.started
-        let allocated = unsafe try LibAVError.allocated(avformat_alloc_context(), "avformat_alloc_context")
+        let allocated = unsafe try LibAVError.allocated(avformat_alloc_context(), operation: "avformat_alloc_context")
         unsafe allocated.pointee.pb = unsafe input.context
         unsafe allocated.pointee.interrupt_callback = unsafe input.interrupt
         unsafe allocated.pointee.io_open = unsafe rejectOpen
@@ -57,12 +57,12 @@ import SafeArithmetic
         var options: OpaquePointer?
         defer { unsafe av_dict_free(&options) }
         if !appliesEdits {
-            unsafe try LibAVError.check(av_dict_set(&options, "advanced_editlist", "0", 0), "av_dict_set")
+            unsafe try LibAVError.check(av_dict_set(&options, "advanced_editlist", "0", 0), of: "av_dict_set")
         }
         // Frees the context when it fails.
-        unsafe try LibAVError.check(avformat_open_input(&opened, nil, format, &options), "avformat_open_input")
+        unsafe try LibAVError.check(avformat_open_input(&opened, nil, format, &options), of: "avformat_open_input")
         return unsafe Demuxer(
-            adopting: try LibAVError.allocated(opened, "avformat_open_input"), input: input,
+            adopting: try LibAVError.allocated(opened, operation: "avformat_open_input"), input: input,
             appliesEdits: appliesEdits)
     }
 
@@ -115,15 +115,15 @@ import SafeArithmetic
         defer { for index in 0..<count { unsafe av_dict_free(&options[index]) } }
         for index in 0..<count {
             unsafe try LibAVError.check(
-                av_dict_set_int(&options[index], "max_pixels", Int64(clamping: pixelsMax), 0), "av_dict_set")
+                av_dict_set_int(&options[index], "max_pixels", Int64(clamping: pixelsMax), 0), of: "av_dict_set")
             // These frames are never shown, and libav decodes seven of them for H.264 without reordering.
             unsafe try LibAVError.check(
-                av_dict_set(&options[index], "skip_loop_filter", "all", 0), "av_dict_set")
+                av_dict_set(&options[index], "skip_loop_filter", "all", 0), of: "av_dict_set")
         }
         let code = unsafe options.withUnsafeMutableBufferPointer {
             unsafe avformat_find_stream_info(context, $0.baseAddress)
         }
-        try LibAVError.check(code, "avformat_find_stream_info")
+        try LibAVError.check(code, of: "avformat_find_stream_info")
     }
 
     /// The description of a stream with what its decoder found in the data: pixel format, profile, color, channels.
@@ -133,7 +133,7 @@ import SafeArithmetic
         guard decoder.hasDecoded, let stream = unsafe stream(index) else { return nil }
         unsafe try LibAVError.check(
             avcodec_parameters_from_context(stream.pointee.codecpar, decoder.context),
-            "avcodec_parameters_from_context")
+            of: "avcodec_parameters_from_context")
         return unsafe StreamDescription(stream, of: context)
     }
 
@@ -161,7 +161,7 @@ import SafeArithmetic
                 }
                 return false
             }
-            try LibAVError.check(code, "av_read_frame")
+            try LibAVError.check(code, of: "av_read_frame")
             if let packetsEnd, unsafe packet.raw.pointee.pos >= packetsEnd {
                 packet.clear()
                 return false
@@ -191,8 +191,8 @@ import SafeArithmetic
 /// Rejects every external reference: data references, lists of files, image sequences.
 @c private func rejectOpen(
     _ context: UnsafeMutablePointer<AVFormatContext>?,
-    _ opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
-    _ address: UnsafePointer<CChar>?, _ flags: CInt, _ options: UnsafeMutablePointer<OpaquePointer?>?
+    opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
+    address: UnsafePointer<CChar>?, flags: CInt, options: UnsafeMutablePointer<OpaquePointer?>?
 ) -> CInt {
     CLibAV_errorNotPermitted
 }

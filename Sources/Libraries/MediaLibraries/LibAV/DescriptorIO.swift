@@ -40,7 +40,7 @@ import SafeArithmetic
             descriptor: descriptor,
             size: downloading.map { Int64(clamping: $0.total) } ?? size,
             waitForMore: downloading?.waitForMore, deadline: deadline)
-        let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
+        let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), operation: "av_malloc")
         let context = unsafe avio_alloc_context(
             buffer.assumingMemoryBound(to: UInt8.self), CInt(clamping: bufferBytes), 0,
             Unmanaged.passUnretained(state).toOpaque(),
@@ -88,7 +88,7 @@ import SafeArithmetic
     }
 }
 
-@c private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UInt8>?, _ count: CInt)
+@c private func readBytes(_ opaque: UnsafeMutableRawPointer?, buffer: UnsafeMutablePointer<UInt8>?, count: CInt)
     -> CInt
 {
     guard let state = unsafe DescriptorInput.State.of(opaque) else { return CLibAV_errorInputOutput }
@@ -103,7 +103,7 @@ import SafeArithmetic
     }
 }
 
-@c private func seekBytes(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: CInt) -> Int64 {
+@c private func seekBytes(_ opaque: UnsafeMutableRawPointer?, offset: Int64, whence: CInt) -> Int64 {
     guard let state = unsafe DescriptorInput.State.of(opaque) else { return Int64(clamping: CLibAV_errorInputOutput) }
     return seek(&state.position, size: state.size, to: offset, from: whence)
 }
@@ -166,7 +166,7 @@ package struct DownloadingBytes {
             throw LibAVError(code: CLibAV_errorInputOutput, operation: "ftruncate")
         }
         let state = State(descriptor: descriptor, bytesMax: Int64(clamping: bytesMax), deadline: deadline)
-        let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
+        let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), operation: "av_malloc")
         let context = unsafe avio_alloc_context(
             buffer.assumingMemoryBound(to: UInt8.self), CInt(clamping: bufferBytes), 1,
             Unmanaged.passUnretained(state).toOpaque(), nil, writeBytes, seekOutput)
@@ -223,7 +223,7 @@ package struct DownloadingBytes {
     }
 }
 
-@c private func writeBytes(_ opaque: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UInt8>?, _ count: CInt)
+@c private func writeBytes(_ opaque: UnsafeMutableRawPointer?, buffer: UnsafeMutablePointer<UInt8>?, count: CInt)
     -> CInt
 {
     guard let state = unsafe DescriptorOutput.State.of(opaque) else { return CLibAV_errorInputOutput }
@@ -239,7 +239,7 @@ package struct DownloadingBytes {
     return count
 }
 
-@c private func seekOutput(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: CInt) -> Int64 {
+@c private func seekOutput(_ opaque: UnsafeMutableRawPointer?, offset: Int64, whence: CInt) -> Int64 {
     guard let state = unsafe DescriptorOutput.State.of(opaque) else { return Int64(clamping: CLibAV_errorInputOutput) }
     return seek(&state.position, size: state.size, to: offset, from: whence)
 }

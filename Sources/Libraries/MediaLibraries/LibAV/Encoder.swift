@@ -24,7 +24,7 @@ import SafeArithmetic
             throw LibAVError(code: CLibAV_errorEncoderNotFound, operation: "avcodec_find_encoder_by_name")
         }
         let encoder = unsafe Encoder(
-            adopting: try LibAVError.allocated(avcodec_alloc_context3(found), "avcodec_alloc_context3"))
+            adopting: try LibAVError.allocated(avcodec_alloc_context3(found), operation: "avcodec_alloc_context3"))
         // MP4 stores parameter sets in its header; BITEXACT keeps version strings out of the stream.
         unsafe encoder.context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT
         return encoder
@@ -36,9 +36,9 @@ import SafeArithmetic
     func start(options: [String: String] = [:]) throws(LibAVError) {
         for (name, value) in options.sorted(by: { $0.key < $1.key }) {
             unsafe try LibAVError.check(
-                av_opt_set(context, name, value, AV_OPT_SEARCH_CHILDREN), "av_opt_set")
+                av_opt_set(context, name, value, AV_OPT_SEARCH_CHILDREN), of: "av_opt_set")
         }
-        unsafe try LibAVError.check(avcodec_open2(context, nil, nil), "avcodec_open2")
+        unsafe try LibAVError.check(avcodec_open2(context, nil, nil), of: "avcodec_open2")
     }
 
     package var timeBase: TimeBase { TimeBase(unsafe context.pointee.time_base) }
@@ -51,7 +51,7 @@ import SafeArithmetic
         let code = unsafe avcodec_send_frame(context, frame?.raw)
         if code == CLibAV_errorTryAgain { return false }
         if code == CLibAV_errorEndOfFile { return true }
-        try LibAVError.check(code, "avcodec_send_frame")
+        try LibAVError.check(code, of: "avcodec_send_frame")
         return true
     }
 
@@ -60,7 +60,7 @@ import SafeArithmetic
         let code = unsafe avcodec_receive_packet(context, packet.raw)
         if code == CLibAV_errorTryAgain { return .needsFrame }
         if code == CLibAV_errorEndOfFile { return .ended }
-        try LibAVError.check(code, "avcodec_receive_packet")
+        try LibAVError.check(code, of: "avcodec_receive_packet")
         return .packet
     }
 }
@@ -167,7 +167,7 @@ extension Encoder {
     /// Changes the constant rate factor from the next frame on.
     package func setVideoQuality(_ quality: Double) throws(LibAVError) {
         unsafe try LibAVError.check(
-            av_opt_set_double(context.pointee.priv_data, "crf", quality, 0), "av_opt_set_double")
+            av_opt_set_double(context.pointee.priv_data, "crf", quality, 0), of: "av_opt_set_double")
     }
 }
 

@@ -6,7 +6,7 @@ import SafeArithmetic
     let raw: UnsafeMutablePointer<AVFrame>
 
     package init() throws(LibAVError) {
-        unsafe raw = unsafe try LibAVError.allocated(av_frame_alloc(), "av_frame_alloc")
+        unsafe raw = unsafe try LibAVError.allocated(av_frame_alloc(), operation: "av_frame_alloc")
     }
 
     deinit {
@@ -155,7 +155,7 @@ extension Frame {
     /// A second reference to the same pixels, with its own times.
     package func reference() throws(LibAVError) -> Frame {
         let copy = try Frame()
-        unsafe try LibAVError.check(av_frame_ref(copy.raw, raw), "av_frame_ref")
+        unsafe try LibAVError.check(av_frame_ref(copy.raw, raw), of: "av_frame_ref")
         return copy
     }
 
@@ -165,7 +165,7 @@ extension Frame {
         unsafe frame.raw.pointee.width = CInt(clamping: width)
         unsafe frame.raw.pointee.height = CInt(clamping: height)
         unsafe frame.raw.pointee.format = format.rawValue
-        unsafe try LibAVError.check(av_frame_get_buffer(frame.raw, 0), "av_frame_get_buffer")
+        unsafe try LibAVError.check(av_frame_get_buffer(frame.raw, 0), of: "av_frame_get_buffer")
         return frame
     }
 
@@ -274,14 +274,14 @@ extension Frame {
         unsafe frame.raw.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
         unsafe frame.raw.pointee.sample_rate = CInt(clamping: sampleRate)
         unsafe av_channel_layout_default(&frame.raw.pointee.ch_layout, CInt(clamping: channels))
-        unsafe try LibAVError.check(av_frame_get_buffer(frame.raw, 0), "av_frame_get_buffer")
+        unsafe try LibAVError.check(av_frame_get_buffer(frame.raw, 0), of: "av_frame_get_buffer")
         return frame
     }
 
     /// Removes the first `count` samples.
     package func dropFirst(_ count: Int) throws(LibAVError) {
         precondition((0..<sampleCount).contains(count), "something of the frame is left")
-        unsafe try LibAVError.check(av_frame_make_writable(raw), "av_frame_make_writable")
+        unsafe try LibAVError.check(av_frame_make_writable(raw), of: "av_frame_make_writable")
         let format = AVSampleFormat(unsafe raw.pointee.format)
         // Bounded: `count` is below `sampleCount` by the precondition.
         let rest = CInt(clamping: sampleCount - count)
@@ -289,7 +289,7 @@ extension Frame {
         unsafe try LibAVError.check(
             av_samples_copy(
                 raw.pointee.extended_data, raw.pointee.extended_data, 0, CInt(clamping: count), rest,
-                CInt(clamping: channels), format), "av_samples_copy")
+                CInt(clamping: channels), format), of: "av_samples_copy")
         unsafe raw.pointee.nb_samples = rest
     }
 
@@ -314,7 +314,7 @@ extension Frame {
 
     private func eachPlane(_ body: (UnsafeMutableBufferPointer<Float>) -> Void) throws(LibAVError) {
         precondition(unsafe raw.pointee.format == AV_SAMPLE_FMT_FLTP.rawValue, "float samples, a plane a channel")
-        unsafe try LibAVError.check(av_frame_make_writable(raw), "av_frame_make_writable")
+        unsafe try LibAVError.check(av_frame_make_writable(raw), of: "av_frame_make_writable")
         for channel in 0..<channels {
             guard let plane = unsafe raw.pointee.extended_data[channel] else { continue }
             unsafe plane.withMemoryRebound(to: Float.self, capacity: sampleCount) { samples in

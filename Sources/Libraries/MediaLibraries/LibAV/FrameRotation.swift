@@ -27,13 +27,16 @@ package struct FrameRotation: Sendable, Hashable {
         let turned = try Frame.video(width: width, height: height, format: AV_PIX_FMT_YUV420P)
         let (source, target) = unsafe (frame.raw.pointee, turned.raw.pointee)
         unsafe rotate(
-            source.data.0, source.linesize.0, into: target.data.0, target.linesize.0, width: width, height: height)
+            source.data.0, sourceStride: source.linesize.0, into: target.data.0, targetStride: target.linesize.0,
+            width: width, height: height)
         let (halfWidth, halfHeight) = ((width + 1) / 2, (height + 1) / 2)
         unsafe rotate(
-            source.data.1, source.linesize.1, into: target.data.1, target.linesize.1, width: halfWidth,
+            source.data.1, sourceStride: source.linesize.1, into: target.data.1, targetStride: target.linesize.1,
+            width: halfWidth,
             height: halfHeight)
         unsafe rotate(
-            source.data.2, source.linesize.2, into: target.data.2, target.linesize.2, width: halfWidth,
+            source.data.2, sourceStride: source.linesize.2, into: target.data.2, targetStride: target.linesize.2,
+            width: halfWidth,
             height: halfHeight)
         return turned
     }
@@ -42,8 +45,8 @@ package struct FrameRotation: Sendable, Hashable {
     ///   - width: Width of the target in pixels.
     ///   - height: Height of the target in pixels.
     private func rotate(
-        _ source: UnsafeMutablePointer<UInt8>?, _ sourceStride: CInt, into target: UnsafeMutablePointer<UInt8>?,
-        _ targetStride: CInt, width: Int, height: Int
+        _ source: UnsafeMutablePointer<UInt8>?, sourceStride: CInt, into target: UnsafeMutablePointer<UInt8>?,
+        targetStride: CInt, width: Int, height: Int
     ) {
         guard let source = unsafe source, let target = unsafe target else { return }
         let (across, down) = isTransposed ? (Int(sourceStride), 1) : (1, Int(sourceStride))

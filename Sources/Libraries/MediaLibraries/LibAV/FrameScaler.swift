@@ -50,7 +50,7 @@ import SafeArithmetic
             CInt(clamping: frame.width), CInt(clamping: frame.height), AVPixelFormat(frame.raw.pointee.format),
             CInt(clamping: width), CInt(clamping: height),
             layout.format, flags, nil, nil, nil)
-        return unsafe FrameScaler(adopting: try LibAVError.allocated(context, "sws_getContext"))
+        return unsafe FrameScaler(adopting: try LibAVError.allocated(context, operation: "sws_getContext"))
     }
 
     private func setColors(of frame: Frame) throws(LibAVError) {
@@ -75,7 +75,7 @@ import SafeArithmetic
             rows = unsafe convert(frame, into: buffer, stride: stride)
             count = Int(clamping: size)
         }
-        try LibAVError.check(rows, "sws_scale")
+        try LibAVError.check(rows, of: "sws_scale")
         if Int(clamping: rows) != height { throw LibAVError(code: CLibAV_errorInvalidData, operation: "sws_scale") }
         return pixels
     }
@@ -149,7 +149,7 @@ extension Frame {
         if now != sourceFormat { try open(now) }
         let target = try Frame.video(width: width, height: height, format: output)
         let rows = scale(frame, into: target, isField: isField)
-        try LibAVError.check(rows, "sws_scale")
+        try LibAVError.check(rows, of: "sws_scale")
         return target
     }
 
@@ -184,7 +184,7 @@ extension Frame {
     private func open(_ sourceFormat: SourceFormat) throws(LibAVError) {
         unsafe sws_freeContext(context)
         unsafe context = nil
-        let made = unsafe try LibAVError.allocated(sws_alloc_context(), "sws_alloc_context")
+        let made = unsafe try LibAVError.allocated(sws_alloc_context(), operation: "sws_alloc_context")
         unsafe context = unsafe made
         let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INP
         let options: [(String, Int64)] = [
@@ -196,9 +196,9 @@ extension Frame {
         ]
         for (name, value) in options {
             unsafe try LibAVError.check(
-                av_opt_set_int(UnsafeMutableRawPointer(made), name, value, 0), "av_opt_set_int")
+                av_opt_set_int(UnsafeMutableRawPointer(made), name, value, 0), of: "av_opt_set_int")
         }
-        unsafe try LibAVError.check(sws_init_context(made, nil, nil), "sws_init_context")
+        unsafe try LibAVError.check(sws_init_context(made, nil, nil), of: "sws_init_context")
         let isDeep = output == AV_PIX_FMT_YUV420P10LE
         // Fails for formats that have no matrix to set.
         _ = unsafe sws_setColorspaceDetails(

@@ -22,7 +22,7 @@ package enum LibAV {
 
     /// Whether a decoder of that name, or one for the codec of that name, is available and allowed.
     package static func canDecode(_ name: String) -> Bool {
-        if AllowList.decoders.contains(name), has(.decoder, name) { return true }
+        if AllowList.decoders.contains(name), has(.decoder, name: name) { return true }
         return decoderName(codec: name) != nil
     }
 
@@ -40,7 +40,7 @@ package enum LibAV {
     }
 
     /// Whether libav itself has a demuxer, decoder, encoder or muxer of that name, allowed or not.
-    package static func has(_ kind: ComponentKind, _ name: String) -> Bool {
+    package static func has(_ kind: ComponentKind, name: String) -> Bool {
         switch kind {
         case .demuxer: unsafe av_find_input_format(name) != nil
         case .decoder: unsafe avcodec_find_decoder_by_name(name) != nil
@@ -93,13 +93,13 @@ package struct LibAVError: Error, Hashable, CustomStringConvertible {
 
     /// Returns a libav result, or throws if it is negative.
     @discardableResult
-    static func check(_ code: CInt, _ operation: StaticString) throws(LibAVError) -> CInt {
+    static func check(_ code: CInt, of operation: StaticString) throws(LibAVError) -> CInt {
         if code < 0 { throw LibAVError(code: code, operation: "\(operation)") }
         return code
     }
 
     /// Returns an allocated pointer, or throws if it is nil.
-    static func allocated<Pointer>(_ pointer: Pointer?, _ operation: StaticString) throws(LibAVError) -> Pointer {
+    static func allocated<Pointer>(_ pointer: Pointer?, operation: StaticString) throws(LibAVError) -> Pointer {
         guard let pointer else { throw LibAVError(code: CLibAV_errorNoMemory, operation: "\(operation)") }
         return pointer
     }

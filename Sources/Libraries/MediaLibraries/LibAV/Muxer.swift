@@ -42,8 +42,8 @@ import SafeArithmetic
         precondition(AllowList.muxers.contains(container.name), "a muxer of the list")
         var allocated: UnsafeMutablePointer<AVFormatContext>?
         unsafe try LibAVError.check(
-            avformat_alloc_output_context2(&allocated, nil, container.name, nil), "avformat_alloc_output_context2")
-        let context = unsafe try LibAVError.allocated(allocated, "avformat_alloc_output_context2")
+            avformat_alloc_output_context2(&allocated, nil, container.name, nil), of: "avformat_alloc_output_context2")
+        let context = unsafe try LibAVError.allocated(allocated, operation: "avformat_alloc_output_context2")
         unsafe context.pointee.pb = unsafe output.context
         unsafe context.pointee.opaque = unsafe Unmanaged.passUnretained(output).toOpaque()
         unsafe context.pointee.protocol_whitelist = unsafe av_strdup(AllowList.protocolList)
@@ -63,11 +63,12 @@ import SafeArithmetic
         guard let source = unsafe demuxer.stream(index) else {
             throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "stream")
         }
-        let stream = unsafe try LibAVError.allocated(avformat_new_stream(context, nil), "avformat_new_stream")
+        let stream = unsafe try LibAVError.allocated(
+            avformat_new_stream(context, nil), operation: "avformat_new_stream")
         unsafe try LibAVError.check(
-            avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar), "avcodec_parameters_copy")
+            avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar), of: "avcodec_parameters_copy")
         if let configuration { unsafe try setConfiguration(configuration, of: stream.pointee.codecpar) }
-        unsafe try copySideData(source, stream)
+        unsafe try copySideData(source, target: stream)
         unsafe stream.pointee.codecpar.pointee.codec_tag = unsafe tag(stream.pointee.codecpar.pointee.codec_id)
         unsafe stream.pointee.time_base = unsafe source.pointee.time_base
         unsafe stream.pointee.avg_frame_rate = unsafe source.pointee.avg_frame_rate
@@ -80,10 +81,11 @@ import SafeArithmetic
     ///
     /// - Returns: The stream's index in this container.
     package func addStream(of encoder: Encoder) throws(LibAVError) -> Int {
-        let stream = unsafe try LibAVError.allocated(avformat_new_stream(context, nil), "avformat_new_stream")
+        let stream = unsafe try LibAVError.allocated(
+            avformat_new_stream(context, nil), operation: "avformat_new_stream")
         unsafe try LibAVError.check(
             avcodec_parameters_from_context(stream.pointee.codecpar, encoder.context),
-            "avcodec_parameters_from_context")
+            of: "avcodec_parameters_from_context")
         unsafe stream.pointee.time_base = unsafe encoder.context.pointee.time_base
         unsafe stream.pointee.avg_frame_rate = unsafe encoder.context.pointee.framerate
         unsafe stream.pointee.sample_aspect_ratio = unsafe encoder.context.pointee.sample_aspect_ratio
@@ -100,7 +102,7 @@ import SafeArithmetic
         _ configuration: [UInt8], of parameters: UnsafeMutablePointer<AVCodecParameters>
     ) throws(LibAVError) {
         let capacity = configuration.count.adding(clamping: Int(AV_INPUT_BUFFER_PADDING_SIZE))
-        let copy = unsafe try LibAVError.allocated(av_mallocz(capacity), "av_mallocz")
+        let copy = unsafe try LibAVError.allocated(av_mallocz(capacity), operation: "av_mallocz")
         unsafe configuration.withUnsafeBytes {
             unsafe copy.copyMemory(from: $0.baseAddress ?? .init(copy), byteCount: $0.count)
         }
@@ -111,13 +113,13 @@ import SafeArithmetic
     }
 
     private func copySideData(
-        _ source: UnsafeMutablePointer<AVStream>, _ target: UnsafeMutablePointer<AVStream>
+        _ source: UnsafeMutablePointer<AVStream>, target: UnsafeMutablePointer<AVStream>
     ) throws(LibAVError) {
         for kind in [AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_DOVI_CONF, AV_PKT_DATA_MASTERING_DISPLAY_METADATA] {
             var size = 0
             guard let bytes = unsafe av_stream_get_side_data(source, kind, &size) else { continue }
             let copy = unsafe try LibAVError.allocated(
-                av_stream_new_side_data(target, kind, size), "av_stream_new_side_data")
+                av_stream_new_side_data(target, kind, size), operation: "av_stream_new_side_data")
             unsafe copy.update(from: bytes, count: size)
         }
     }
@@ -130,14 +132,14 @@ import SafeArithmetic
         var options: OpaquePointer?
         defer { unsafe av_dict_free(&options) }
         if container == .mp3 {
-            unsafe try LibAVError.check(av_dict_set(&options, "id3v2_version", "0", 0), "av_dict_set")
+            unsafe try LibAVError.check(av_dict_set(&options, "id3v2_version", "0", 0), of: "av_dict_set")
         } else if let indexBytes {
             unsafe try LibAVError.check(
-                av_dict_set_int(&options, "moov_size", Int64(clamping: indexBytes), 0), "av_dict_set")
+                av_dict_set_int(&options, "moov_size", Int64(clamping: indexBytes), 0), of: "av_dict_set")
         } else {
-            unsafe try LibAVError.check(av_dict_set(&options, "movflags", "+faststart", 0), "av_dict_set")
+            unsafe try LibAVError.check(av_dict_set(&options, "movflags", "+faststart", 0), of: "av_dict_set")
         }
-        unsafe try LibAVError.check(avformat_write_header(context, &options), "avformat_write_header")
+        unsafe try LibAVError.check(avformat_write_header(context, &options), of: "avformat_write_header")
     }
 
     /// Writes a packet and leaves it empty; the muxer buffers it until the other streams have reached the same time.
@@ -152,16 +154,16 @@ import SafeArithmetic
         unsafe av_packet_rescale_ts(packet.raw, timeBase.rational, target.pointee.time_base)
         unsafe packet.raw.pointee.stream_index = CInt(clamping: stream)
         unsafe packet.raw.pointee.pos = -1
-        unsafe try LibAVError.check(av_interleaved_write_frame(context, packet.raw), "av_interleaved_write_frame")
+        unsafe try LibAVError.check(av_interleaved_write_frame(context, packet.raw), of: "av_interleaved_write_frame")
     }
 
     /// Writes the index to the front.
     ///
     /// - Returns: File size in bytes.
     package func finish() throws(LibAVError) -> Int {
-        unsafe try LibAVError.check(av_write_trailer(context), "av_write_trailer")
+        unsafe try LibAVError.check(av_write_trailer(context), of: "av_write_trailer")
         unsafe avio_flush(output.context)
-        unsafe try LibAVError.check(output.context.pointee.error, "avio_flush")
+        unsafe try LibAVError.check(output.context.pointee.error, of: "avio_flush")
         if output.writeError != nil { throw LibAVError(code: CLibAV_errorInputOutput, operation: "avio_flush") }
         return output.byteCount
     }
@@ -170,8 +172,8 @@ import SafeArithmetic
 /// Lets the muxer read its own output, to move the index to the front.
 @c private func openAgain(
     _ context: UnsafeMutablePointer<AVFormatContext>?,
-    _ opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
-    _ address: UnsafePointer<CChar>?, _ flags: CInt, _ options: UnsafeMutablePointer<OpaquePointer?>?
+    opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
+    address: UnsafePointer<CChar>?, flags: CInt, options: UnsafeMutablePointer<OpaquePointer?>?
 ) -> CInt {
     guard flags == AVIO_FLAG_READ, let opened = unsafe opened, let output = unsafe output(of: context) else {
         return CLibAV_errorNotPermitted
@@ -185,7 +187,7 @@ import SafeArithmetic
 }
 
 @c private func closeAgain(
-    _ context: UnsafeMutablePointer<AVFormatContext>?, _ closed: UnsafeMutablePointer<AVIOContext>?
+    _ context: UnsafeMutablePointer<AVFormatContext>?, closed: UnsafeMutablePointer<AVIOContext>?
 ) -> CInt {
     unsafe output(of: context)?.closeReading()
     return 0

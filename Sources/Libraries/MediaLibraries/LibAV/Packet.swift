@@ -6,7 +6,7 @@ import SafeArithmetic
     let raw: UnsafeMutablePointer<AVPacket>
 
     package init() throws(LibAVError) {
-        unsafe raw = unsafe try LibAVError.allocated(av_packet_alloc(), "av_packet_alloc")
+        unsafe raw = unsafe try LibAVError.allocated(av_packet_alloc(), operation: "av_packet_alloc")
     }
 
     deinit {
@@ -24,7 +24,7 @@ import SafeArithmetic
     /// Drops its bytes and refers to those of another packet.
     package func refer(to other: Packet) throws(LibAVError) {
         clear()
-        unsafe try LibAVError.check(av_packet_ref(raw, other.raw), "av_packet_ref")
+        unsafe try LibAVError.check(av_packet_ref(raw, other.raw), of: "av_packet_ref")
     }
 
     /// A packet with a copy of these bytes, without flags or times: for decoders of whole files.
@@ -33,7 +33,7 @@ import SafeArithmetic
             throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "av_new_packet")
         }
         let packet = try Packet()
-        unsafe try LibAVError.check(av_new_packet(packet.raw, size), "av_new_packet")
+        unsafe try LibAVError.check(av_new_packet(packet.raw, size), of: "av_new_packet")
         unsafe UnsafeMutableRawPointer(packet.raw.pointee.data).copyMemory(
             from: bytes.withUnsafeBytes { unsafe $0.baseAddress ?? UnsafeRawPointer(packet.raw.pointee.data) },
             byteCount: bytes.count)

@@ -45,9 +45,10 @@ import CLibAV
             swr_alloc_set_opts2(
                 &opened, &output, AV_SAMPLE_FMT_FLTP, CInt(clamping: sampleRate), &input,
                 AVSampleFormat(frame.raw.pointee.format), CInt(clamping: frame.sampleRate), 0, nil),
-            "swr_alloc_set_opts2")
+            of: "swr_alloc_set_opts2")
         let resampler = unsafe Resampler(
-            adopting: try LibAVError.allocated(opened, "swr_alloc_set_opts2"), source: try frame.withoutSamples(),
+            adopting: try LibAVError.allocated(opened, operation: "swr_alloc_set_opts2"),
+            source: try frame.withoutSamples(),
             channels: channels, sampleRate: sampleRate)
         try resampler.start(isMixing: frame.channels > 2)
         return resampler
@@ -57,21 +58,21 @@ import CLibAV
         // swresample does not normalize a mix to float unless this option is set.
         let sum = isMixing ? Self.mixSumMax : 1
         unsafe try LibAVError.check(
-            av_opt_set_double(UnsafeMutableRawPointer(context), "rematrix_maxval", sum, 0), "av_opt_set_double")
-        unsafe try LibAVError.check(swr_init(context), "swr_init")
+            av_opt_set_double(UnsafeMutableRawPointer(context), "rematrix_maxval", sum, 0), of: "av_opt_set_double")
+        unsafe try LibAVError.check(swr_init(context), of: "swr_init")
     }
 
     /// The frame's channel layout; if it has none or one that cannot be mixed, the default layout of its channel count.
     private static func layout(of frame: Frame, into layout: inout AVChannelLayout) throws(LibAVError) {
         if unsafe frame.raw.pointee.ch_layout.order == AV_CHANNEL_ORDER_NATIVE {
             unsafe try LibAVError.check(
-                av_channel_layout_copy(&layout, &frame.raw.pointee.ch_layout), "av_channel_layout_copy")
+                av_channel_layout_copy(&layout, &frame.raw.pointee.ch_layout), of: "av_channel_layout_copy")
             return
         }
         unsafe av_channel_layout_default(&layout, CInt(clamping: frame.channels))
         if unsafe layout.order == AV_CHANNEL_ORDER_NATIVE { return }
         let mask = frame.channels < 18 ? UInt64(1) << UInt64(clamping: frame.channels) - 1 : 0
-        unsafe try LibAVError.check(av_channel_layout_from_mask(&layout, mask), "av_channel_layout_from_mask")
+        unsafe try LibAVError.check(av_channel_layout_from_mask(&layout, mask), of: "av_channel_layout_from_mask")
     }
 
     /// Whether a frame has the format that the resampler was opened for.
@@ -84,13 +85,13 @@ import CLibAV
     package func convert(_ frame: Frame?) throws(LibAVError) -> Frame? {
         let count = frame?.sampleCount ?? 0
         let capacity = unsafe try LibAVError.check(
-            swr_get_out_samples(context, CInt(clamping: count)), "swr_get_out_samples")
+            swr_get_out_samples(context, CInt(clamping: count)), of: "swr_get_out_samples")
         if capacity == 0 { return nil }
         let output = try Frame.floats(count: Int(clamping: capacity), channels: channels, sampleRate: sampleRate)
         let filled = unsafe try LibAVError.check(
             swr_convert(
                 context, output.raw.pointee.extended_data, capacity, frame?.readablePlanes, CInt(clamping: count)),
-            "swr_convert")
+            of: "swr_convert")
         unsafe output.raw.pointee.nb_samples = filled
         return filled > 0 ? output : nil
     }
@@ -103,7 +104,7 @@ extension Frame {
         unsafe frame.raw.pointee.format = unsafe raw.pointee.format
         unsafe frame.raw.pointee.sample_rate = unsafe raw.pointee.sample_rate
         unsafe try LibAVError.check(
-            av_channel_layout_copy(&frame.raw.pointee.ch_layout, &raw.pointee.ch_layout), "av_channel_layout_copy")
+            av_channel_layout_copy(&frame.raw.pointee.ch_layout, &raw.pointee.ch_layout), of: "av_channel_layout_copy")
         return frame
     }
 }
@@ -120,7 +121,7 @@ extension Frame {
     package init(channels: Int, sampleRate: Int) throws(LibAVError) {
         unsafe fifo = unsafe try LibAVError.allocated(
             av_audio_fifo_alloc(AV_SAMPLE_FMT_FLTP, CInt(clamping: channels), Self.initialCapacity),
-            "av_audio_fifo_alloc")
+            operation: "av_audio_fifo_alloc")
         self.channels = channels
         self.sampleRate = sampleRate
     }
@@ -137,7 +138,7 @@ extension Frame {
             to: UnsafeMutableRawPointer?.self, capacity: channels
         ) { planes throws(LibAVError) in
             _ = unsafe try LibAVError.check(
-                av_audio_fifo_write(fifo, planes, CInt(clamping: frame.sampleCount)), "av_audio_fifo_write")
+                av_audio_fifo_write(fifo, planes, CInt(clamping: frame.sampleCount)), of: "av_audio_fifo_write")
         }
     }
 
@@ -149,7 +150,7 @@ extension Frame {
             av_samples_set_silence(
                 silence.raw.pointee.extended_data, 0, CInt(clamping: count), CInt(clamping: channels),
                 AV_SAMPLE_FMT_FLTP),
-            "av_samples_set_silence")
+            of: "av_samples_set_silence")
         try append(silence)
     }
 
@@ -161,7 +162,7 @@ extension Frame {
             to: UnsafeMutableRawPointer?.self, capacity: channels
         ) { planes throws(LibAVError) in
             _ = unsafe try LibAVError.check(
-                av_audio_fifo_read(fifo, planes, CInt(clamping: count)), "av_audio_fifo_read")
+                av_audio_fifo_read(fifo, planes, CInt(clamping: count)), of: "av_audio_fifo_read")
         }
         return frame
     }

@@ -40,7 +40,8 @@ package struct ToneTable: Sendable {
                     for row in 0..<(frame.height + 1) / 2 {
                         for column in 0..<(frame.width + 1) / 2 {
                             unsafe block(
-                                planes, row, column, width: frame.width, height: frame.height, luma, first, second)
+                                planes, row: row, column: column, width: frame.width, height: frame.height, luma: luma,
+                                first: first, second: second)
                         }
                     }
                 }
@@ -52,8 +53,8 @@ package struct ToneTable: Sendable {
     /// Converts a block of four luma samples and their shared chroma.
     @inline(__always)
     private func block(
-        _ planes: Planes, _ row: Int, _ column: Int, width: Int, height: Int, _ luma: UnsafeBufferPointer<UInt16>,
-        _ first: UnsafeBufferPointer<UInt16>, _ second: UnsafeBufferPointer<UInt16>
+        _ planes: Planes, row: Int, column: Int, width: Int, height: Int, luma: UnsafeBufferPointer<UInt16>,
+        first: UnsafeBufferPointer<UInt16>, second: UnsafeBufferPointer<UInt16>
     ) {
         let blue = min(1023, Int(unsafe planes.blue[row * planes.blueStride + column]))
         let red = min(1023, Int(unsafe planes.red[row * planes.redStride + column]))
@@ -65,7 +66,7 @@ package struct ToneTable: Sendable {
         let weights = (
             (32 - blueRest) * (32 - redRest), (32 - blueRest) * redRest, blueRest * (32 - redRest), blueRest * redRest
         )
-        @inline(__always) func mixed(_ table: UnsafeBufferPointer<UInt16>, _ index: Int) -> Int {
+        @inline(__always) func mixed(_ table: UnsafeBufferPointer<UInt16>, index: Int) -> Int {
             unsafe Int(table[near + index]) * weights.0 + Int(table[near + Self.lumaNodes + index]) * weights.1
                 + Int(table[far + index]) * weights.2 + Int(table[far + Self.lumaNodes + index]) * weights.3
         }
@@ -75,17 +76,17 @@ package struct ToneTable: Sendable {
                 let code = min(1023, Int(unsafe planes.luma[y * planes.lumaStride + x]))
                 sum = code
                 let (node, rest) = (code >> 2, code & 3)
-                var value = unsafe mixed(luma, node)
-                if rest > 0 { value += (unsafe mixed(luma, node + 1) - value) * rest / 4 }
+                var value = unsafe mixed(luma, index: node)
+                if rest > 0 { value += (unsafe mixed(luma, index: node + 1) - value) * rest / 4 }
                 // The weights add up to 1,024; entries are in 1/256.
                 unsafe planes.outputLuma[y * planes.outputLumaStride + x] = UInt8(min(255, (value + 131_072) >> 18))
             }
         }
         let node = sum >> 2
         unsafe planes.outputBlue[row * planes.outputBlueStride + column] = UInt8(
-            min(255, (unsafe mixed(first, node) + 131_072) >> 18))
+            min(255, (unsafe mixed(first, index: node) + 131_072) >> 18))
         unsafe planes.outputRed[row * planes.outputRedStride + column] = UInt8(
-            min(255, (unsafe mixed(second, node) + 131_072) >> 18))
+            min(255, (unsafe mixed(second, index: node) + 131_072) >> 18))
     }
 
     /// Component addresses of both frames; strides in components.

@@ -8,7 +8,7 @@ package enum PNGChunk {
     package static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
     /// A chunk: length, type, content and checksum.
-    package static func bytes(_ type: String, _ content: [UInt8]) -> [UInt8] {
+    package static func bytes(_ type: String, content: [UInt8]) -> [UInt8] {
         // Bounded throughout: array concatenation.
         let checked = Array(type.utf8) + content
         return bigEndian(content.count) + checked + bigEndian(Int(clamping: checksum(checked[...])))

@@ -43,7 +43,7 @@ import SafeArithmetic
         guard let context = unsafe spng_ctx_new(0) else { throw PNGError(CInt(SPNG_EMEM.rawValue), "ctx_new") }
         let source = PNGSource(descriptor: descriptor, waitForMore: waitForMore)
         do {
-            header = unsafe try Self.open(context, source)
+            header = unsafe try Self.open(context, source: source)
         } catch {
             unsafe spng_ctx_free(context)
             throw error
@@ -55,13 +55,13 @@ import SafeArithmetic
 
     deinit { unsafe spng_ctx_free(context) }
 
-    private static func open(_ context: OpaquePointer, _ source: PNGSource) throws(PNGError) -> spng_ihdr {
-        try PNGError.check(unsafe spng_set_chunk_limits(context, chunkBytesMax, keptBytesMax), "set_chunk_limits")
+    private static func open(_ context: OpaquePointer, source: PNGSource) throws(PNGError) -> spng_ihdr {
+        try PNGError.check(unsafe spng_set_chunk_limits(context, chunkBytesMax, keptBytesMax), of: "set_chunk_limits")
         let isFault = CInt(SPNG_CRC_ERROR.rawValue)
-        try PNGError.check(unsafe spng_set_crc_action(context, isFault, isFault), "set_crc_action")
+        try PNGError.check(unsafe spng_set_crc_action(context, isFault, isFault), of: "set_crc_action")
         try unsafe source.attach(to: context)
         var header = spng_ihdr()
-        try PNGError.check(unsafe spng_get_ihdr(context, &header), "get_ihdr")
+        try PNGError.check(unsafe spng_get_ihdr(context, &header), of: "get_ihdr")
         return header
     }
 
@@ -122,7 +122,7 @@ import SafeArithmetic
         // Interlaced rows do not come in order.
         guard !isInterlaced else { throw PNGError(CInt(SPNG_EINTERLACE_METHOD.rawValue), "decode_image") }
         let flags = CInt(truncatingIfNeeded: SPNG_DECODE_PROGRESSIVE.rawValue | SPNG_DECODE_TRNS.rawValue)
-        try PNGError.check(unsafe spng_decode_image(context, nil, 0, samples.format, flags), "decode_image")
+        try PNGError.check(unsafe spng_decode_image(context, nil, 0, samples.format, flags), of: "decode_image")
         // Bounded: a width has 31 bits, and callers have checked it.
         let row = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: width * samples.rawValue)
         defer { unsafe row.deallocate() }
@@ -134,7 +134,7 @@ import SafeArithmetic
             guard isExpected else { throw PNGError(code, "decode_row") }
             try unsafe body(row)
         }
-        try PNGError.check(unsafe spng_decode_chunks(context), "decode_chunks")
+        try PNGError.check(unsafe spng_decode_chunks(context), of: "decode_chunks")
     }
 }
 
@@ -164,7 +164,7 @@ final class PNGSource {
                 let buffer = unsafe UnsafeMutableRawBufferPointer(start: target, count: count)
                 return unsafe source.fill(buffer) ? 0 : CInt(SPNG_IO_EOF.rawValue)
             }, Unmanaged.passUnretained(self).toOpaque())
-        try PNGError.check(code, "set_png_stream")
+        try PNGError.check(code, of: "set_png_stream")
     }
 
     // Bounded throughout: `filled` lies in the buffer, `pieceOffset` in the piece, and `offset` is how far the file was
@@ -212,7 +212,7 @@ package struct PNGError: Error, Sendable, Hashable {
         reason = unsafe spng_strerror(code).map { unsafe String(cString: $0) } ?? "\(code)"
     }
 
-    static func check(_ code: CInt, _ operation: StaticString) throws(PNGError) {
+    static func check(_ code: CInt, of operation: StaticString) throws(PNGError) {
         if code != 0 { throw PNGError(code, operation) }
     }
 }

@@ -71,8 +71,8 @@ package struct PNGEncoder: Sendable, Hashable {
 
     private func file(_ compressed: [UInt8]) -> [UInt8] {
         let header = PNGChunk.bigEndian(width) + PNGChunk.bigEndian(height) + [8, colorType, 0, 0, 0]
-        let first = PNGChunk.signature + PNGChunk.bytes("IHDR", header)
-        return first + PNGChunk.bytes("IDAT", compressed) + PNGChunk.bytes("IEND", [])
+        let first = PNGChunk.signature + PNGChunk.bytes("IHDR", content: header)
+        return first + PNGChunk.bytes("IDAT", content: compressed) + PNGChunk.bytes("IEND", content: [])
     }
 
     private var colorType: UInt8 {

@@ -33,7 +33,7 @@
                 var above = unsafe UnsafePointer(filter.zeros)
                 for row in 0..<height {
                     let current = unsafe start + row * rowBytes
-                    unsafe filter.write(current, above, to: target + row * (rowBytes + 1))
+                    unsafe filter.write(current, above: above, to: target + row * (rowBytes + 1))
                     unsafe above = current
                 }
                 count = height * (rowBytes + 1)
@@ -69,11 +69,11 @@
     }
 
     private func write(
-        _ row: UnsafePointer<UInt8>, _ above: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>
+        _ row: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>
     ) {
         var best = (kind: Kind.none, sum: UInt32.max)
         for kind in Kind.allCases {
-            let sum = unsafe apply(kind, row, above, candidate(kind))
+            let sum = unsafe apply(kind, row: row, above: above, output: candidate(kind))
             if sum < best.sum { best = (kind, sum) }
         }
         unsafe target.pointee = best.kind.rawValue
@@ -87,8 +87,8 @@
     /// Writes the differences of a filter, and returns the sum of their absolute values. Simple loops without branches,
     /// which the compiler turns into vector instructions.
     private func apply(
-        _ kind: Kind, _ row: UnsafePointer<UInt8>, _ above: UnsafePointer<UInt8>,
-        _ output: UnsafeMutablePointer<UInt8>
+        _ kind: Kind, row: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>,
+        output: UnsafeMutablePointer<UInt8>
     ) -> UInt32 {
         let first = min(bands, rowBytes)
         let left = unsafe row - first
@@ -109,7 +109,7 @@
         case .paeth:
             for i in 0..<first { unsafe output[i] = row[i] &- above[i] }
             for i in first..<rowBytes {
-                let predicted = unsafe Self.paeth(left[i], above[i], aboveLeft[i])
+                let predicted = unsafe Self.paeth(left[i], above: above[i], aboveLeft: aboveLeft[i])
                 unsafe output[i] = row[i] &- predicted
             }
         }
@@ -118,7 +118,7 @@
         return sum
     }
 
-    private static func paeth(_ left: UInt8, _ above: UInt8, _ aboveLeft: UInt8) -> UInt8 {
+    private static func paeth(_ left: UInt8, above: UInt8, aboveLeft: UInt8) -> UInt8 {
         let (a, b, c) = (
             Int16(truncatingIfNeeded: left), Int16(truncatingIfNeeded: above), Int16(truncatingIfNeeded: aboveLeft)
         )

@@ -25,31 +25,31 @@ package enum PNGValidation: Sendable, Hashable {
             defer { unsafe spng_ctx_free(context) }
             let source = PNGSource(descriptor: descriptor, waitForMore: { false })
             // The context does not retain the source.
-            try withExtendedLifetime(source) { () throws(PNGError) in try unsafe Self.read(context, source) }
+            try withExtendedLifetime(source) { () throws(PNGError) in try unsafe Self.read(context, source: source) }
             self = .intact
         } catch {
             self = error.isLimit ? .unknown : .damaged("\(error.operation): \(error.reason)")
         }
     }
 
-    private static func read(_ context: OpaquePointer, _ source: PNGSource) throws(PNGError) {
-        try PNGError.check(unsafe spng_set_chunk_limits(context, chunkBytesMax, keptBytesMax), "set_chunk_limits")
-        try PNGError.check(unsafe spng_set_image_limits(context, sideMax, sideMax), "set_image_limits")
+    private static func read(_ context: OpaquePointer, source: PNGSource) throws(PNGError) {
+        try PNGError.check(unsafe spng_set_chunk_limits(context, chunkBytesMax, keptBytesMax), of: "set_chunk_limits")
+        try PNGError.check(unsafe spng_set_image_limits(context, sideMax, sideMax), of: "set_image_limits")
         let (isFault, isDropped) = (CInt(SPNG_CRC_ERROR.rawValue), CInt(SPNG_CRC_DISCARD.rawValue))
-        try PNGError.check(unsafe spng_set_crc_action(context, isFault, isDropped), "set_crc_action")
+        try PNGError.check(unsafe spng_set_crc_action(context, isFault, isDropped), of: "set_crc_action")
         try unsafe source.attach(to: context)
         var header = spng_ihdr()
-        try PNGError.check(unsafe spng_get_ihdr(context, &header), "get_ihdr")
+        try PNGError.check(unsafe spng_get_ihdr(context, &header), of: "get_ihdr")
         let format = CInt(SPNG_FMT_PNG.rawValue)
         var size = 0
-        try PNGError.check(unsafe spng_decoded_image_size(context, format, &size), "decoded_image_size")
+        try PNGError.check(unsafe spng_decoded_image_size(context, format, &size), of: "decoded_image_size")
         let flags = CInt(SPNG_DECODE_PROGRESSIVE.rawValue)
-        try PNGError.check(unsafe spng_decode_image(context, nil, 0, format, flags), "decode_image")
+        try PNGError.check(unsafe spng_decode_image(context, nil, 0, format, flags), of: "decode_image")
         // Bounded: a header has at least one row.
         var row = [UInt8](repeating: 0, count: size / max(1, Int(clamping: header.height)))
         var code: CInt = 0
         repeat { code = unsafe spng_decode_scanline(context, &row, row.count) } while code == 0
         guard code == CInt(SPNG_EOI.rawValue) else { throw PNGError(code, "decode_scanline") }
-        try PNGError.check(unsafe spng_decode_chunks(context), "decode_chunks")
+        try PNGError.check(unsafe spng_decode_chunks(context), of: "decode_chunks")
     }
 }

@@ -294,7 +294,7 @@ import Glibc
             unsafe CVips_extract_bands(pointer, out, CInt(bands - 1), 1)
         }
         var least = 0.0
-        try check(unsafe CVips_min(alpha.pointer, &least), "min")
+        try check(unsafe CVips_min(alpha.pointer, &least), of: "min")
         return least < 255
     }
 
@@ -303,14 +303,14 @@ import Glibc
         guard hasAlpha else { return false }
         let alpha = try band(bands - 1)
         var most = 0.0
-        try check(unsafe CVips_max(alpha.pointer, &most), "max")
+        try check(unsafe CVips_max(alpha.pointer, &most), of: "max")
         return most == 0
     }
 
     /// Decodes every pixel and throws the first error.
     package func decodeToEnd() throws {
         var mean = 0.0
-        try check(unsafe CVips_avg(pointer, &mean), "avg")
+        try check(unsafe CVips_avg(pointer, &mean), of: "avg")
     }
 
     // MARK: Calls
@@ -319,7 +319,7 @@ import Glibc
         _ operation: String, _ call: (UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> CInt
     ) throws(VipsError) -> Image {
         var out: UnsafeMutablePointer<VipsImage>?
-        try check(unsafe call(&out), operation)
+        try check(unsafe call(&out), of: operation)
         guard let image = unsafe out else { throw VipsError(operation) }
         return unsafe Image(adopting: image)
     }
@@ -335,7 +335,7 @@ import Glibc
     ) throws(VipsError) -> [UInt8] {
         var buffer: UnsafeMutableRawPointer?
         var length = 0
-        try check(unsafe call(&buffer, &length), operation)
+        try check(unsafe call(&buffer, &length), of: operation)
         defer { unsafe g_free(buffer) }
         return unsafe Array(UnsafeRawBufferPointer(start: buffer, count: length))
     }
@@ -362,7 +362,7 @@ extension Image {
             unsafe CVips_multiply(difference.pointer, difference.pointer, out)
         }
         var mean = 0.0
-        try check(unsafe CVips_avg(squared.pointer, &mean), "avg")
+        try check(unsafe CVips_avg(squared.pointer, &mean), of: "avg")
         return mean
     }
 

@@ -33,12 +33,12 @@ package enum VipsLibrary {
     }
 
     private static let started: Result<Void, VipsError> = Result { () throws(VipsError) in
-        try check(CVips_init_without_modules(), "init")
+        try check(CVips_init_without_modules(), of: "init")
         loadModules()
         // One job uses one core; the pool decides how many jobs run. No cache: no two jobs share a file.
         vips_concurrency_set(1)
         vips_cache_set_max(0)
-        try check(CVips_prepare_vector_code(), "init")
+        try check(CVips_prepare_vector_code(), of: "init")
         CVips_block_all_operations()
         // libvips counts the loaders of JPEG 2000, JPEG XL and SVG among the untrusted ones: they run only in the
         // sandbox, and their limits are checked before they decode.
@@ -105,6 +105,6 @@ package struct VipsError: Error, Sendable, CustomStringConvertible {
 }
 
 /// Throws unless a libvips call returned 0.
-func check(_ code: CInt, _ operation: String) throws(VipsError) {
+func check(_ code: CInt, of operation: String) throws(VipsError) {
     guard code == 0 else { throw VipsError(operation) }
 }

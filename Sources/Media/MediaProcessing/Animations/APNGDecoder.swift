@@ -40,7 +40,7 @@ final class APNGDecoder: AnimationDecoder {
         defer { number += 1 }
         let frame = parser.frames[number]
         let before = frame.disposal == 2 && number > 0 ? canvas : nil
-        composite(try pixels(of: frame), frame)
+        composite(try pixels(of: frame), frame: frame)
         let shown = canvas
         if let before { canvas = before } else if frame.disposal != 0 { clear(frame) }
         return AnimationFrame(pixels: shown, delayMilliseconds: AnimationDecoders.shown(delays[number]))
@@ -60,9 +60,9 @@ final class APNGDecoder: AnimationDecoder {
     private func file(of frame: APNGParser.Frame) throws -> [UInt8] {
         // Bounded throughout: array concatenation.
         let size = PNGChunk.bigEndian(frame.width) + PNGChunk.bigEndian(frame.height)
-        var file = PNGChunk.signature + PNGChunk.bytes("IHDR", size + parser.headerRest) + parser.shared
-        for range in frame.data { file += PNGChunk.bytes("IDAT", try window.run(range)) }
-        return file + PNGChunk.bytes("IEND", [])
+        var file = PNGChunk.signature + PNGChunk.bytes("IHDR", content: size + parser.headerRest) + parser.shared
+        for range in frame.data { file += PNGChunk.bytes("IDAT", content: try window.run(range)) }
+        return file + PNGChunk.bytes("IEND", content: [])
     }
 
     // MARK: Compositing
@@ -70,12 +70,14 @@ final class APNGDecoder: AnimationDecoder {
     // Bounded throughout: frames lie on the canvas, as `APNGParser` has checked, and have width times height
     // pixels; a mean of bytes is a byte, and its weights are not all 0.
 
-    private func composite(_ pixels: [UInt8], _ frame: APNGParser.Frame) {
+    private func composite(_ pixels: [UInt8], frame: APNGParser.Frame) {
         for row in 0..<frame.height {
             let source = row * frame.width * 4
             let target = ((frame.top + row) * width + frame.left) * 4
             if frame.blends {
-                for column in 0..<frame.width { blend(pixels, source + column * 4, target + column * 4) }
+                for column in 0..<frame.width {
+                    blend(pixels, source: source + column * 4, target: target + column * 4)
+                }
             } else {
                 canvas.replaceSubrange(
                     target..<target + frame.width * 4, with: pixels[source..<source + frame.width * 4])
@@ -83,7 +85,7 @@ final class APNGDecoder: AnimationDecoder {
         }
     }
 
-    private func blend(_ pixels: [UInt8], _ source: Int, _ target: Int) {
+    private func blend(_ pixels: [UInt8], source: Int, target: Int) {
         let (over, under) = (Int(pixels[source + 3]), Int(canvas[target + 3]))
         if over == 0 { return }
         let kept = under * (255 - over)

@@ -183,16 +183,16 @@ struct AVIFSequenceIndex {
 /// browsers play a sequence without an edit list infinitely.
 enum AVIFLoopCount {
     static func count(_ window: ByteWindow) throws -> Int {
-        guard let movie = try ISOBoxSearch.first("moov", in: 0..<window.size, window),
-            let track = try ISOBoxSearch.first("trak", in: movie, window),
-            let edits = try ISOBoxSearch.first("edts", in: track, window),
-            let list = try ISOBoxSearch.first("elst", in: edits, window), list.count >= 16
+        guard let movie = try ISOBoxSearch.first("moov", in: 0..<window.size, window: window),
+            let track = try ISOBoxSearch.first("trak", in: movie, window: window),
+            let edits = try ISOBoxSearch.first("edts", in: track, window: window),
+            let list = try ISOBoxSearch.first("elst", in: edits, window: window), list.count >= 16
         else { return 0 }
         // Bounded throughout: contents lie in the file; the divisor is above 0, and the dividend not below.
         let isLong = try window.byte(at: list.lowerBound) == 1
         guard try window.byte(at: list.lowerBound + 3) & 1 == 1 else { return 1 }
         let segment = try window.bigEndian(at: list.lowerBound + 8, bytes: isLong ? 8 : 4)
-        guard let header = try ISOBoxSearch.first("tkhd", in: track, window), segment > 0 else { return 0 }
+        guard let header = try ISOBoxSearch.first("tkhd", in: track, window: window), segment > 0 else { return 0 }
         let isLongHeader = try window.byte(at: header.lowerBound) == 1
         let size = isLongHeader ? 8 : 4
         let offset = header.lowerBound + (isLongHeader ? 28 : 20)

@@ -34,7 +34,7 @@ struct AnimationConversion {
             })
         let found = try search.run()
         try conversion.output.write(found.bytes)
-        var rendered = self.rendered(found, facts, isResized: baseScale < 1)
+        var rendered = self.rendered(found, facts: facts, isResized: baseScale < 1)
         if hasSoftAlpha {
             rendered.warnings.append(
                 PreparationWarning(
@@ -68,7 +68,7 @@ struct AnimationConversion {
         return rendered
     }
 
-    private func rendered(_ found: AnimationSearch.Found, _ facts: AnimationFacts, isResized: Bool) -> RenderedMedia {
+    private func rendered(_ found: AnimationSearch.Found, facts: AnimationFacts, isResized: Bool) -> RenderedMedia {
         var rendered = RenderedMedia()
         var attachment = RenderedAttachment(type: .gif, bytes: found.bytes.count)
         (attachment.width, attachment.height) = (found.width, found.height)

@@ -73,8 +73,8 @@ package struct AnimationLadder: Sendable {
         if fits, phase != .rungs || best == nil || bytes > bestBytes { (best, bestBytes) = (tried, bytes) }
         switch phase {
         case .full: fits ? end() : beginRungs(over: bytes)
-        case .rungs: recordRung(bytes, fits)
-        case .tolerance, .scale: recordNarrowing(bytes, fits)
+        case .rungs: recordRung(bytes, fits: fits)
+        case .tolerance, .scale: recordNarrowing(bytes, fits: fits)
         case .done: break
         }
     }
@@ -97,7 +97,7 @@ package struct AnimationLadder: Sendable {
         step = limited(Self.rungs[index])
     }
 
-    private mutating func recordRung(_ bytes: Double, _ fits: Bool) {
+    private mutating func recordRung(_ bytes: Double, fits: Bool) {
         if fits {
             high = rung
             knowsHigh = true
@@ -124,7 +124,7 @@ package struct AnimationLadder: Sendable {
         narrow()
     }
 
-    private mutating func recordNarrowing(_ bytes: Double, _ fits: Bool) {
+    private mutating func recordNarrowing(_ bytes: Double, fits: Bool) {
         guard let value = phase == .scale ? step?.scale : step?.tolerance else { return }
         if fits { under = (value, bytes) } else { over = (value, bytes) }
         if fits, bytes >= bytesMax * Self.closeShare { return end() }

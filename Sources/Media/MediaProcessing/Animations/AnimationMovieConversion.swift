@@ -23,12 +23,12 @@ struct AnimationMovieConversion {
             longSideMax: min(rendition.longSideMax ?? .max, Limits.movieLongSidePixelsMax),
             shortSideMax: min(rendition.shortSideMax ?? .max, Limits.movieShortSidePixelsMax))
         let trialEncode = try AnimationTrialEncode.run(frames, shape: shape, clock: clock)
-        let estimate = estimate(trialEncode, shape)
+        let estimate = estimate(trialEncode, shape: shape)
         let encoding = MovieEncoding(bytesMax: rendition.bytesMax, clock: clock)
         let (choice, written) = try encoding.run(estimate, cut: nil) { choice, rateController, canRestart in
-            try pass(trialEncode, choice, rateController, canRestart: canRestart)
+            try pass(trialEncode, choice: choice, rateController: rateController, canRestart: canRestart)
         }
-        return report(trialEncode, estimate, choice, written)
+        return report(trialEncode, estimate: estimate, choice: choice, written: written)
     }
 
     private func open() throws -> any AnimationDecoder {
@@ -36,7 +36,7 @@ struct AnimationMovieConversion {
             descriptor: conversion.source, format: conversion.request.format, deadline: clock.deadline)
     }
 
-    private func estimate(_ trialEncode: AnimationTrialEncode, _ shape: MovieShape) -> EncodeEstimate {
+    private func estimate(_ trialEncode: AnimationTrialEncode, shape: MovieShape) -> EncodeEstimate {
         let overhead = (trialEncode.times.count * Limits.movieIndexBytesPerFrame) + Limits.movieHeaderBytes
         return EncodeEstimate(
             shape: shape, frameRate: trialEncode.frameRate,
@@ -51,7 +51,7 @@ struct AnimationMovieConversion {
     // MARK: Encoding pass
 
     private func pass(
-        _ trialEncode: AnimationTrialEncode, _ choice: MovieChoice, _ rateController: RateController, canRestart: Bool
+        _ trialEncode: AnimationTrialEncode, choice: MovieChoice, rateController: RateController, canRestart: Bool
     ) throws -> MoviePassResult {
         let cut = min(choice.cut ?? .infinity, trialEncode.duration)
         let settings = VideoEncoderSettings(
@@ -71,7 +71,7 @@ struct AnimationMovieConversion {
                 muxer: muxer)
             writer = open
             try muxer.writeHeader()
-            isStopped = try feed(open, trialEncode, choice, cut: cut, watch: watch)
+            isStopped = try feed(open, trialEncode: trialEncode, choice: choice, cut: cut, watch: watch)
         }
         var written = MoviePassResult(bytes: bytes, duration: writer?.end ?? 0)
         written.rateController = writer?.rateController
@@ -82,7 +82,7 @@ struct AnimationMovieConversion {
 
     /// - Returns: Whether encoding was stopped early for lack of time.
     private func feed(
-        _ writer: VideoWriter, _ trialEncode: AnimationTrialEncode, _ choice: MovieChoice, cut: Double,
+        _ writer: VideoWriter, trialEncode: AnimationTrialEncode, choice: MovieChoice, cut: Double,
         watch monitor: PassMonitor
     ) throws -> Bool {
         let frames = try open()
@@ -116,8 +116,8 @@ struct AnimationMovieConversion {
     // MARK: Result
 
     private func report(
-        _ trialEncode: AnimationTrialEncode, _ estimate: EncodeEstimate, _ choice: MovieChoice,
-        _ written: MoviePassResult
+        _ trialEncode: AnimationTrialEncode, estimate: EncodeEstimate, choice: MovieChoice,
+        written: MoviePassResult
     ) -> RenderedMedia {
         var reductions = QualityReductions(bytesMax: rendition.bytesMax)
         reductions.record(choice, estimate: estimate, written: written)
@@ -180,10 +180,12 @@ struct AnimationTrialEncode {
             }
             decoded += 1
             trialEncode.times.append(trialEncode.duration + Double(next.delayMilliseconds) / 1_000)
-            if run.count == framesPerRun || position == distance - 1 { try trialEncode.encode(&run, shape, clock) }
+            if run.count == framesPerRun || position == distance - 1 {
+                try trialEncode.encode(&run, shape: shape, clock: clock)
+            }
         }
         guard let normalizer else { throw AttachPrepError(.mediaCorrupt, "The animation has no frame that decodes.") }
-        try trialEncode.encode(&run, shape, clock)
+        try trialEncode.encode(&run, shape: shape, clock: clock)
         trialEncode.conclude(
             count: max(decoded, frames.count), decoded: decoded, seconds: clock.secondsSpent - start, shape: shape)
         trialEncode.colors = normalizer.colors
@@ -191,16 +193,16 @@ struct AnimationTrialEncode {
     }
 
     private mutating func encode(
-        _ run: inout [(frame: Frame, time: Double)], _ shape: MovieShape, _ clock: WorkClock
+        _ run: inout [(frame: Frame, time: Double)], shape: MovieShape, clock: WorkClock
     ) throws {
         if run.isEmpty { return }
         var settings = VideoEncoderSettings(
             width: shape.width, height: shape.height, frameRate: 25, preset: TrialEncode.trialPreset,
             quality: Self.quality, colors: colors)
         let start = clock.secondsSpent
-        let bytes = try TrialEncode.bytesPerFrame(run, settings)
+        let bytes = try TrialEncode.bytesPerFrame(run, settings: settings)
         settings.quality += TrialEncode.qualityDistance
-        runs.append((bytes, try TrialEncode.bytesPerFrame(run, settings)))
+        runs.append((bytes, try TrialEncode.bytesPerFrame(run, settings: settings)))
         encodingSeconds += clock.secondsSpent - start
         framesEncoded += run.count * 2
         run = []

@@ -68,7 +68,7 @@ struct AnimationPass {
                 leaveOut(entry, after: number)
                 continue
             }
-            let frame = try self.frame(entry.frame, &number)
+            let frame = try self.frame(entry.frame, next: &number)
             pacing.record(number)
             if !entries.isEmpty, isSkipped(position, after: number) {
                 leaveOut(entry, after: number)
@@ -108,7 +108,7 @@ struct AnimationPass {
     private static let aheadShare = 1.03
 
     /// Reads frames up to the given number.
-    private func frame(_ wanted: Int, _ next: inout Int) throws -> AnimationFrame {
+    private func frame(_ wanted: Int, next: inout Int) throws -> AnimationFrame {
         while let frame = try frames.next() {
             next += 1
             if next > wanted { return frame }

@@ -9,7 +9,7 @@ struct ColorQuantizer {
         if histogram.isExact, histogram.colors.count <= count { return histogram.colors }
         let cells = histogram.cells.filter { $0.count > 0 }
         var colors = cut(ColorMoments(histogram.cells), count: count)
-        for _ in 0..<settlingRounds { colors = settled(colors, cells) }
+        for _ in 0..<settlingRounds { colors = settled(colors, cells: cells) }
         return Array(Set(colors)).sorted()
     }
 
@@ -25,7 +25,7 @@ struct ColorQuantizer {
     }
 
     private static func cut(_ moments: ColorMoments, count: Int) -> [PackedColor] {
-        var boxes = [judged(ColorMoments.Box(), moments)]
+        var boxes = [judged(ColorMoments.Box(), moments: moments)]
         while boxes.count < count {
             guard let index = boxes.indices.max(by: { boxes[$0].gain < boxes[$1].gain }), boxes[index].gain > 0
             else { break }
@@ -33,13 +33,13 @@ struct ColorQuantizer {
             var (lower, upper) = (colorBox.box, colorBox.box)
             lower.high[colorBox.axis] = colorBox.position
             upper.low[colorBox.axis] = colorBox.position
-            boxes[index] = judged(lower, moments)
-            boxes.append(judged(upper, moments))
+            boxes[index] = judged(lower, moments: moments)
+            boxes.append(judged(upper, moments: moments))
         }
         return boxes.filter { $0.sums.x > 0 }.map { mean($0.sums) }
     }
 
-    private static func judged(_ box: ColorMoments.Box, _ moments: ColorMoments) -> ColorBox {
+    private static func judged(_ box: ColorMoments.Box, moments: ColorMoments) -> ColorBox {
         var colorBox = ColorBox(box: box, sums: moments.sums(of: box))
         let whole = ColorMoments.energy(colorBox.sums)
         for axis in 0..<3 {
@@ -64,7 +64,7 @@ struct ColorQuantizer {
 
     // MARK: Refining
 
-    private static func settled(_ colors: [PackedColor], _ cells: [ColorHistogram.Cell]) -> [PackedColor] {
+    private static func settled(_ colors: [PackedColor], cells: [ColorHistogram.Cell]) -> [PackedColor] {
         var finder = NearestColorFinder(GIFPalette(colors, hasTransparency: false))
         var sums = [ColorMoments.Sums](repeating: .zero, count: colors.count)
         for cell in cells { sums[Int(finder.nearestIndex(to: mean(cell.sums)))] += cell.sums }
@@ -100,25 +100,27 @@ struct ColorMoments {
                     let cell = cells[(red - 1) << 10 | (green - 1) << 5 | (blue - 1)]
                     if cell.count > 0 { line += cell.sums }
                     plane[blue] += line
-                    sums[Self.index(red, green, blue)] = plane[blue] + sums[Self.index(red - 1, green, blue)]
+                    sums[Self.index(red: red, green: green, blue: blue)] =
+                        plane[blue] + sums[Self.index(red: red - 1, green: green, blue: blue)]
                 }
             }
         }
     }
 
-    @inline(__always) private static func index(_ red: Int, _ green: Int, _ blue: Int) -> Int {
+    @inline(__always) private static func index(red: Int, green: Int, blue: Int) -> Int {
         (red * side + green) * side + blue
     }
 
     func sums(of box: Box) -> Sums {
         let (low, high) = (box.low, box.high)
-        let upper = face(high.x, low, high)
-        return upper - face(low.x, low, high)
+        let upper = face(red: high.x, low: low, high: high)
+        return upper - face(red: low.x, low: low, high: high)
     }
 
-    private func face(_ red: Int, _ low: SIMD3<Int>, _ high: SIMD3<Int>) -> Sums {
-        sums[Self.index(red, high.y, high.z)] - sums[Self.index(red, high.y, low.z)]
-            - sums[Self.index(red, low.y, high.z)] + sums[Self.index(red, low.y, low.z)]
+    private func face(red: Int, low: SIMD3<Int>, high: SIMD3<Int>) -> Sums {
+        sums[Self.index(red: red, green: high.y, blue: high.z)] - sums[Self.index(red: red, green: high.y, blue: low.z)]
+            - sums[Self.index(red: red, green: low.y, blue: high.z)]
+            + sums[Self.index(red: red, green: low.y, blue: low.z)]
     }
 
     /// The squared sums divided by the number of pixels. The gain of a cut in this value is the variance it removes.

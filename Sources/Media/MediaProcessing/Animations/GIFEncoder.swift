@@ -111,7 +111,7 @@ enum GIFBlocks {
     }
 
     /// - Parameter palette: The frame's own palette; nil to use the global one.
-    static func image(_ area: PixelArea, palette: GIFPalette?, _ rootBits: Int, _ codes: [UInt8]) -> [UInt8] {
+    static func image(_ area: PixelArea, palette: GIFPalette?, rootBits: Int, codes: [UInt8]) -> [UInt8] {
         let flags: UInt8 = palette.map { 0x80 | UInt8($0.tableBits - 1) } ?? 0
         var bytes = [0x2C] + number(area.left) + number(area.top) + number(area.width) + number(area.height) + [flags]
         bytes += palette?.bytes ?? []

@@ -22,25 +22,27 @@ struct GIFFrameWriter {
     ///
     /// - Parameter next: The following frame; where it is transparent, this one must be cleared.
     mutating func write(_ frame: [PackedColor], next: [PackedColor]?, hundredths: Int) -> [UInt8] {
-        let wiped = next.map { wipedArea(frame, $0) } ?? PixelArea()
+        let wiped = next.map { wipedArea(frame, next: $0) } ?? PixelArea()
         var area = changedArea(frame)
         area.include(wiped)
         // A frame without changes must still be written.
         if area.isEmpty { area.include(x: 0, y: 0) }
-        var pixels = choices(frame, area)
+        var pixels = choices(frame, area: area)
         let palette = palette(for: &pixels)
         var compressor = LZWEncoder(pixels, palette: palette, exactness: settings.exactness)
         let codes = compressor.compress()
-        show(compressor.written, palette, area)
+        show(compressor.written, palette: palette, area: area)
         source = frame
         if !wiped.isEmpty { wipe(area) }
         return GIFBlocks.control(hundredths: hundredths, transparent: palette.transparent, wipes: !wiped.isEmpty)
-            + GIFBlocks.image(area, palette: palette == settings.sharedPalette ? nil : palette, palette.rootBits, codes)
+            + GIFBlocks.image(
+                area, palette: palette == settings.sharedPalette ? nil : palette, rootBits: palette.rootBits,
+                codes: codes)
     }
 
     // MARK: Changed areas
 
-    private func wipedArea(_ frame: [PackedColor], _ next: [PackedColor]) -> PixelArea {
+    private func wipedArea(_ frame: [PackedColor], next: [PackedColor]) -> PixelArea {
         unsafe frame.withUnsafeBufferPointer { frame in
             unsafe next.withUnsafeBufferPointer { next in
                 PixelArea(width: width, height: height) { unsafe next[$0] == 0 && frame[$0] != 0 }
@@ -53,7 +55,7 @@ struct GIFFrameWriter {
         return unsafe frame.withUnsafeBufferPointer { frame in
             unsafe source.withUnsafeBufferPointer { source in
                 PixelArea(width: width, height: height) { pixelIndex in
-                    unsafe keepingLoss(frame[pixelIndex], source[pixelIndex], at: pixelIndex) > tolerance
+                    unsafe keepingLoss(frame[pixelIndex], before: source[pixelIndex], at: pixelIndex) > tolerance
                 }
             }
         }
@@ -62,20 +64,21 @@ struct GIFFrameWriter {
     /// The loss when a pixel is left unchanged. Where the source has not changed, it counts as no further loss;
     /// otherwise it is measured from what is visible, so that losses do not add up.
     @inline(__always)
-    private func keepingLoss(_ wanted: PackedColor, _ before: PackedColor, at pixelIndex: Int) -> Int32 {
+    private func keepingLoss(_ wanted: PackedColor, before: PackedColor, at pixelIndex: Int) -> Int32 {
         let seen = shown[pixelIndex]
         if wanted == seen { return 0 }
         if wanted == 0 || seen == 0 { return PixelCandidates.never }
         return wanted == before ? 0 : wanted.distance(to: seen)
     }
 
-    private func choices(_ frame: [PackedColor], _ area: PixelArea) -> PixelCandidates {
+    private func choices(_ frame: [PackedColor], area: PixelArea) -> PixelCandidates {
         let pixels = PixelCandidates(count: area.width * area.height)
         var position = 0
         for y in area.rows {
             for pixelIndex in (y * width + area.left)...(y * width + area.right) {
                 pixels.wanted[position] = frame[pixelIndex]
-                pixels.keepingLoss[position] = keepingLoss(frame[pixelIndex], source[pixelIndex], at: pixelIndex)
+                pixels.keepingLoss[position] = keepingLoss(
+                    frame[pixelIndex], before: source[pixelIndex], at: pixelIndex)
                 position &+= 1
             }
         }
@@ -122,7 +125,7 @@ struct GIFFrameWriter {
 
     // MARK: Visible canvas
 
-    private func show(_ indexes: UnsafeArray<UInt8>, _ palette: GIFPalette, _ area: PixelArea) {
+    private func show(_ indexes: UnsafeArray<UInt8>, palette: GIFPalette, area: PixelArea) {
         let transparent = palette.transparent.map(Int.init) ?? 256
         var position = 0
         for y in area.rows {

@@ -304,7 +304,7 @@ struct LZWTrie {
         nodes[parent].child = next
         depth[next] = depth[parent] + 1
         parents[next] = UInt16(parent)
-        children.add(next, to: parent, index)
+        children.add(next, to: parent, index: index)
         next += 1
         if next == 1 << width, width < 12 { width += 1 }
     }
@@ -322,7 +322,7 @@ struct LZWChildTable {
 
     /// `LZWTrie.none` if there is none.
     @inline(__always) func child(of parent: Int, _ index: UInt8) -> Int {
-        let wanted = Self.pair(parent, index)
+        let wanted = Self.pair(parent, index: index)
         var slot = Self.slot(wanted)
         while true {
             let entry = table[slot]
@@ -332,14 +332,14 @@ struct LZWChildTable {
         }
     }
 
-    func add(_ child: Int, to parent: Int, _ index: UInt8) {
-        let pair = Self.pair(parent, index)
+    func add(_ child: Int, to parent: Int, index: UInt8) {
+        let pair = Self.pair(parent, index: index)
         var slot = Self.slot(pair)
         while table[slot] != 0 { slot = (slot &+ 1) & (1 << Self.slotBits &- 1) }
         table[slot] = pair << 12 | UInt32(child)
     }
 
-    @inline(__always) private static func pair(_ parent: Int, _ index: UInt8) -> UInt32 {
+    @inline(__always) private static func pair(_ parent: Int, index: UInt8) -> UInt32 {
         UInt32(truncatingIfNeeded: parent) << 8 | UInt32(index)
     }
 

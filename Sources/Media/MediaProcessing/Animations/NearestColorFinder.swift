@@ -52,7 +52,7 @@ struct NearestColorFinder {
     /// The same without filling the cell cache, for a single query per cell; the palette must have colors.
     mutating func nearestIndex(to color: PackedColor) -> UInt8 {
         let shift = 8 - Self.cellBits
-        let block = block(color.red >> shift, color.green >> shift, color.blue >> shift)
+        let block = block(red: color.red >> shift, green: color.green >> shift, blue: color.blue >> shift)
         return rows.nearest(to: color, in: block)?.index ?? 0
     }
 
@@ -60,7 +60,7 @@ struct NearestColorFinder {
         let (side, mask) = (1 << (8 - Self.cellBits), 1 << Self.cellBits - 1)
         let (red, green, blue) = (cell >> (2 * Self.cellBits), cell >> Self.cellBits & mask, cell & mask)
         let start = entries.count
-        let block = block(red, green, blue)
+        let block = block(red: red, green: green, blue: blue)
         let cube = SIMDColorTable.Cube(red: red * side, green: green * side, blue: blue * side, side: side)
         rows.findNearest(to: cube, in: block, &entries)
         // A palette without colors has only its transparent index.
@@ -71,7 +71,7 @@ struct NearestColorFinder {
     }
 
     /// The rows of all candidates for the block of a cell.
-    private mutating func block(_ red: Int, _ green: Int, _ blue: Int) -> Range<Int> {
+    private mutating func block(red: Int, green: Int, blue: Int) -> Range<Int> {
         let (shift, side) = (Self.cellBits - Self.blockBits, 1 << (8 - Self.blockBits))
         let (red, green, blue) = (red >> shift, green >> shift, blue >> shift)
         let number = red << (2 * Self.blockBits) | green << Self.blockBits | blue
@@ -144,12 +144,14 @@ struct SIMDColorTable {
         for row in rows {
             let (reds, greens, blues) = (red[row], green[row], blue[row])
             let farthest = Self.distance(
-                Self.farther(reds, cube.low.x, cube.high.x), Self.farther(greens, cube.low.y, cube.high.y),
-                Self.farther(blues, cube.low.z, cube.high.z))
+                red: Self.farther(reds, low: cube.low.x, high: cube.high.x),
+                green: Self.farther(greens, low: cube.low.y, high: cube.high.y),
+                blue: Self.farther(blues, low: cube.low.z, high: cube.high.z))
             reach.replace(with: farthest, where: farthest .< reach)
             distances[row - rows.lowerBound] = Self.distance(
-                Self.outside(reds, cube.low.x, cube.high.x), Self.outside(greens, cube.low.y, cube.high.y),
-                Self.outside(blues, cube.low.z, cube.high.z))
+                red: Self.outside(reds, low: cube.low.x, high: cube.high.x),
+                green: Self.outside(greens, low: cube.low.y, high: cube.high.y),
+                blue: Self.outside(blues, low: cube.low.z, high: cube.high.z))
         }
         let least = reach.min()
         for row in rows {
@@ -166,7 +168,8 @@ struct SIMDColorTable {
         let (red, green, blue) = (Float(color.red), Float(color.green), Float(color.blue))
         var (least, nearestRows) = (Eight(repeating: .infinity), Eight.zero)
         for row in rows {
-            let distance = Self.distance(self.red[row] - red, self.green[row] - green, self.blue[row] - blue)
+            let distance = Self.distance(
+                red: self.red[row] - red, green: self.green[row] - green, blue: self.blue[row] - blue)
             nearestRows.replace(with: Eight(repeating: Float(row)), where: distance .< least)
             least.replace(with: distance, where: distance .< least)
         }
@@ -175,19 +178,19 @@ struct SIMDColorTable {
     }
 
     /// Distance from the farther end of a side.
-    @inline(__always) private static func farther(_ values: Eight, _ low: Float, _ high: Float) -> Eight {
+    @inline(__always) private static func farther(_ values: Eight, low: Float, high: Float) -> Eight {
         let (above, below) = (values - low, high - values)
         return above.replacing(with: below, where: below .> above)
     }
 
     /// Distance from a side; 0 inside.
-    @inline(__always) private static func outside(_ values: Eight, _ low: Float, _ high: Float) -> Eight {
+    @inline(__always) private static func outside(_ values: Eight, low: Float, high: Float) -> Eight {
         let (above, below) = (values - high, low - values)
         let most = above.replacing(with: below, where: below .> above)
         return most.replacing(with: 0, where: most .< 0)
     }
 
-    @inline(__always) private static func distance(_ red: Eight, _ green: Eight, _ blue: Eight) -> Eight {
+    @inline(__always) private static func distance(red: Eight, green: Eight, blue: Eight) -> Eight {
         red * red * 2 + green * green * 4 + blue * blue
     }
 }

@@ -36,7 +36,7 @@ final class WebPAnimationDecoder: AnimationDecoder {
         }
         defer { number += 1 }
         return AnimationFrame(
-            pixels: try inSRGB(pixels, animation.colorProfile),
+            pixels: try inSRGB(pixels, profile: animation.colorProfile),
             delayMilliseconds: AnimationDecoders.shown(delays[number]))
     }
 
@@ -47,7 +47,7 @@ final class WebPAnimationDecoder: AnimationDecoder {
         return opened
     }
 
-    private func inSRGB(_ pixels: [UInt8], _ profile: [UInt8]?) throws -> [UInt8] {
+    private func inSRGB(_ pixels: [UInt8], profile: [UInt8]?) throws -> [UInt8] {
         guard let profile, !ICCProfile.isSRGB(profile) else { return pixels }
         return try Image.wrap(
             pixels: pixels, width: width, height: height, bands: 4, orientation: 1, colorProfile: profile

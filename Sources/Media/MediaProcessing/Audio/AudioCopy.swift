@@ -41,7 +41,7 @@ struct AudioCopy {
             guard packet.streamIndex == source.stream.index, packet.byteCount > 0 else { continue }
             try validation.validate(packet)
             let next = try packet.reference()
-            let time = (packet.presentationTimestamp ?? packet.decodingTimestamp).map { sample($0, movie) }
+            let time = (packet.presentationTimestamp ?? packet.decodingTimestamp).map { sample($0, movie: movie) }
             let duration = samples(packet.duration)
             // Containers with millisecond timestamps deviate by a few samples per packet.
             let isNext = time.flatMap { time in end.map { isNear(time, $0, lasting: duration) } } ?? true
@@ -53,7 +53,7 @@ struct AudioCopy {
         }
         guard let last = held else { throw AudioSource.empty }
         // The last packet has no successor that gives its duration, so it is decoded.
-        if last.duration == 0 { last.duration = try decodedSamples(last, movie) }
+        if last.duration == 0 { last.duration = try decodedSamples(last, movie: movie) }
         try muxer.write(last, stream: stream, timeBase: timeBase)
     }
 
@@ -62,14 +62,14 @@ struct AudioCopy {
         time.subtracting(clamping: other).magnitude < max(duration, 1).magnitude / 2
     }
 
-    private func decodedSamples(_ packet: Packet, _ movie: OpenMovie) throws -> Int64 {
+    private func decodedSamples(_ packet: Packet, movie: OpenMovie) throws -> Int64 {
         let decoder = try Decoder.open(stream: source.stream.index, of: movie.demuxer, pixelsMax: 1)
         let frame = try Frame()
         guard try decoder.send(packet), try decoder.receive(into: frame) == .frame else { return 0 }
         return Int64(clamping: frame.sampleCount)
     }
 
-    private func sample(_ tick: Int64, _ movie: OpenMovie) -> Int64 {
+    private func sample(_ tick: Int64, movie: OpenMovie) -> Int64 {
         bounded((source.stream.timeBase.seconds(tick) - movie.origin) * Double(source.stream.sampleRate))
     }
 

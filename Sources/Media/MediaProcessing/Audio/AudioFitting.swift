@@ -292,7 +292,7 @@ struct AudioPaceMonitor {
         // A fade-out that can be heard is not taken back.
         if let end, done > end - Limits.audioFadeSeconds, left > 0 { return .asBefore }
         if wanted - done <= pace * left { return takeBackEnd() }
-        if !isQuick { return mustRestart(pace, left) ? .restart : takeBackEnd() }
+        if !isQuick { return mustRestart(pace, left: left) ? .restart : takeBackEnd() }
         let planned = done + max(0, left) * pace * Self.planShare
         // The next check has to be early enough for the fade-out.
         guard planned - done <= Limits.audioFadeSeconds + 2 * Self.stepSeconds else { return takeBackEnd() }
@@ -320,7 +320,7 @@ struct AudioPaceMonitor {
     }
 
     /// Whether the faster coder has to begin now.
-    private func mustRestart(_ pace: Double, _ left: Double) -> Bool {
+    private func mustRestart(_ pace: Double, left: Double) -> Bool {
         let spent = clock.secondsSpent - start
         let needed = wanted / (pace * Self.quickFactor)
         if needed < left { return needed > (left - Self.windowSeconds) * 0.9 }

@@ -234,7 +234,7 @@ struct AudioTimeline: Sendable, Hashable {
     /// Places a block of samples; without a time it follows the previous block.
     mutating func place(at time: Double?, lasting seconds: Double) -> Placement {
         defer { hasBegun = true }
-        let placement = time.map { place($0 + shift - end, seconds) } ?? .follows
+        let placement = time.map { place($0 + shift - end, seconds: seconds) } ?? .follows
         switch placement {
         case .follows: end += seconds
         case .silence(let gap): end += gap + seconds
@@ -246,7 +246,7 @@ struct AudioTimeline: Sendable, Hashable {
     /// Advances the timeline over audio that could not be decoded.
     mutating func skip(_ seconds: Double) { end += seconds }
 
-    private mutating func place(_ deviation: Double, _ seconds: Double) -> Placement {
+    private mutating func place(_ deviation: Double, seconds: Double) -> Placement {
         if abs(deviation) > jumpMin {
             shift -= deviation
             strays = 0

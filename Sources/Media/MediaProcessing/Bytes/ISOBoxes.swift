@@ -132,7 +132,8 @@ package struct ISOBoxParser: Sendable, Hashable {
     private func checkPackedIndex(_ movie: Box, of window: ByteWindow) throws {
         guard movie.end - movie.content >= 44,
             try window.characters(at: movie.content + 4, count: 4) == "cmov",
-            let data = try ISOBoxSearch.first("cmvd", in: movie.content + 8..<movie.end, window), data.count >= 4,
+            let data = try ISOBoxSearch.first("cmvd", in: movie.content + 8..<movie.end, window: window),
+            data.count >= 4,
             try window.bigEndian(at: data.lowerBound, bytes: 4) > Limits.packedIndexBytesMax
         else { return }
         throw window.broken("a compressed index of more than \(Limits.packedIndexBytesMax) bytes")
@@ -170,9 +171,9 @@ enum ISOBoxSearch {
     ///
     /// - Throws: `media.corrupt` when a box reaches past the end of its parent, or there are more than
     ///   `Limits.boxesMax`.
-    static func all(_ type: String, in parent: Range<Int>, _ window: ByteWindow) throws -> [Range<Int>] {
+    static func all(_ type: String, in parent: Range<Int>, window: ByteWindow) throws -> [Range<Int>] {
         var found: [Range<Int>] = []
-        try parse(parent, window) { name, content in
+        try parse(parent, in: window) { name, content in
             if name == type { found.append(content) }
             return true
         }
@@ -180,9 +181,9 @@ enum ISOBoxSearch {
     }
 
     /// The content range of the first box of a type; nil if there is none.
-    static func first(_ type: String, in parent: Range<Int>, _ window: ByteWindow) throws -> Range<Int>? {
+    static func first(_ type: String, in parent: Range<Int>, window: ByteWindow) throws -> Range<Int>? {
         var found: Range<Int>?
-        try parse(parent, window) { name, content in
+        try parse(parent, in: window) { name, content in
             if name == type { found = content }
             return found == nil
         }
@@ -193,7 +194,7 @@ enum ISOBoxSearch {
     // Bounded throughout: offsets in `parent`, which lies in the file; a size is compared with what is left of it
     // before it is added.
     static func parse(
-        _ parent: Range<Int>, _ window: ByteWindow, _ body: (_ type: String, _ content: Range<Int>) throws -> Bool
+        _ parent: Range<Int>, in window: ByteWindow, _ body: (_ type: String, _ content: Range<Int>) throws -> Bool
     ) throws {
         var offset = parent.lowerBound
         for _ in 0..<Limits.boxesMax where offset + 8 <= parent.upperBound {
@@ -223,7 +224,7 @@ enum ISOEditLists {
 
     /// Whether an edit that shows media has a duration of 0, which only a fragmented file may have; false for a file
     /// whose boxes are broken.
-    static func hasEndlessEdit(_ descriptor: CInt, _ deadline: ContinuousClock.Instant) -> Bool {
+    static func hasEndlessEdit(_ descriptor: CInt, deadline: ContinuousClock.Instant) -> Bool {
         guard let window = try? ByteWindow(descriptor: descriptor, noun: "movie", deadline: deadline) else {
             return false
         }
@@ -231,19 +232,19 @@ enum ISOEditLists {
     }
 
     private static func hasEndlessEdit(_ window: ByteWindow) throws -> Bool {
-        guard let movie = try ISOBoxSearch.first("moov", in: 0..<window.size, window),
-            try ISOBoxSearch.first("mvex", in: movie, window) == nil
+        guard let movie = try ISOBoxSearch.first("moov", in: 0..<window.size, window: window),
+            try ISOBoxSearch.first("mvex", in: movie, window: window) == nil
         else { return false }
-        return try ISOBoxSearch.all("trak", in: movie, window).contains { track in
-            guard let edits = try ISOBoxSearch.first("edts", in: track, window),
-                let list = try ISOBoxSearch.first("elst", in: edits, window)
+        return try ISOBoxSearch.all("trak", in: movie, window: window).contains { track in
+            guard let edits = try ISOBoxSearch.first("edts", in: track, window: window),
+                let list = try ISOBoxSearch.first("elst", in: edits, window: window)
             else { return false }
-            return try isEndless(list, window)
+            return try isEndless(list, in: window)
         }
     }
 
     // Bounded throughout: a thousand entries of at most 20 bytes in a file.
-    private static func isEndless(_ list: Range<Int>, _ window: ByteWindow) throws -> Bool {
+    private static func isEndless(_ list: Range<Int>, in window: ByteWindow) throws -> Bool {
         let bytes = try window.byte(at: list.lowerBound) == 1 ? 8 : 4
         let count = min(try window.bigEndian(at: list.lowerBound + 4, bytes: 4), entriesMax)
         for index in 0..<count {

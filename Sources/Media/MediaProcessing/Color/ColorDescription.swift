@@ -39,15 +39,15 @@ struct ColorDescription: Sendable, Hashable {
         var offset = 132 + 12 * tags.count
         var (table, content) = ([UInt8](), [UInt8]())
         for (name, bytes) in tags {
-            table += Array(name.utf8) + Self.number(offset, 4) + Self.number(bytes.count, 4)
+            table += Array(name.utf8) + Self.number(offset, bytes: 4) + Self.number(bytes.count, bytes: 4)
             content += bytes
             offset += bytes.count
         }
         let header =
-            Self.number(offset, 4) + Self.number(0, 4) + [2, 0x40, 0, 0]
+            Self.number(offset, bytes: 4) + Self.number(0, bytes: 4) + [2, 0x40, 0, 0]
             + Array("mntr\(isGray ? "GRAY" : "RGB ")XYZ ".utf8) + [UInt8](repeating: 0, count: 12) + Array("acsp".utf8)
             + [UInt8](repeating: 0, count: 28) + white.dropFirst(8) + [UInt8](repeating: 0, count: 48)
-        return header + Self.number(tags.count, 4) + table + content
+        return header + Self.number(tags.count, bytes: 4) + table + content
     }
 
     /// Points of the curve in a profile.
@@ -55,16 +55,17 @@ struct ColorDescription: Sendable, Hashable {
 
     private static func curve(_ curve: TransferCurve) -> [UInt8] {
         let points = (0..<curvePoints).flatMap { index -> [UInt8] in
-            number(Int(clamping: (curve.light(Double(index) / Double(curvePoints - 1)) * 65_535).rounded()), 2)
+            number(Int(clamping: (curve.light(Double(index) / Double(curvePoints - 1)) * 65_535).rounded()), bytes: 2)
         }
-        return Array("curv".utf8) + number(0, 4) + number(curvePoints, 4) + points
+        return Array("curv".utf8) + number(0, bytes: 4) + number(curvePoints, bytes: 4) + points
     }
 
     private static func point(_ xyz: [Double]) -> [UInt8] {
-        Array("XYZ ".utf8) + number(0, 4) + xyz.flatMap { number(Int(clamping: ($0 * 65_536).rounded()), 4) }
+        Array("XYZ ".utf8) + number(0, bytes: 4)
+            + xyz.flatMap { number(Int(clamping: ($0 * 65_536).rounded()), bytes: 4) }
     }
 
-    private static func number(_ value: Int, _ bytes: Int) -> [UInt8] {
+    private static func number(_ value: Int, bytes: Int) -> [UInt8] {
         (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * (bytes - 1 - $0))) }
     }
 }
@@ -153,7 +154,7 @@ struct ColorPrimaries: Sendable, Hashable {
 
     /// Of a code point; nil for one that is unspecified or reserved.
     init?(code: Int) {
-        func colors(_ red: (Double, Double), _ green: (Double, Double), _ blue: (Double, Double), _ white: Chromaticity)
+        func colors(red: (Double, Double), green: (Double, Double), blue: (Double, Double), white: Chromaticity)
             -> ColorPrimaries
         {
             ColorPrimaries(
@@ -162,15 +163,17 @@ struct ColorPrimaries: Sendable, Hashable {
         }
         switch code {
         case 1: self = .bt709
-        case 4: self = colors((0.67, 0.33), (0.21, 0.71), (0.14, 0.08), Self.c)
-        case 5: self = colors((0.64, 0.33), (0.29, 0.6), (0.15, 0.06), Self.d65)
-        case 6, 7: self = colors((0.63, 0.34), (0.31, 0.595), (0.155, 0.07), Self.d65)
-        case 8: self = colors((0.681, 0.319), (0.243, 0.692), (0.145, 0.049), Self.c)
+        case 4: self = colors(red: (0.67, 0.33), green: (0.21, 0.71), blue: (0.14, 0.08), white: Self.c)
+        case 5: self = colors(red: (0.64, 0.33), green: (0.29, 0.6), blue: (0.15, 0.06), white: Self.d65)
+        case 6, 7: self = colors(red: (0.63, 0.34), green: (0.31, 0.595), blue: (0.155, 0.07), white: Self.d65)
+        case 8: self = colors(red: (0.681, 0.319), green: (0.243, 0.692), blue: (0.145, 0.049), white: Self.c)
         case 9: self = .bt2020
-        case 10: self = colors((1, 0), (0, 1), (0, 0), Chromaticity(1.0 / 3, 1.0 / 3))
-        case 11: self = colors((0.68, 0.32), (0.265, 0.69), (0.15, 0.06), Chromaticity(0.314, 0.351))
+        case 10: self = colors(red: (1, 0), green: (0, 1), blue: (0, 0), white: Chromaticity(1.0 / 3, 1.0 / 3))
+        case 11:
+            self = colors(
+                red: (0.68, 0.32), green: (0.265, 0.69), blue: (0.15, 0.06), white: Chromaticity(0.314, 0.351))
         case 12: self = .displayP3
-        case 22: self = colors((0.63, 0.34), (0.295, 0.605), (0.155, 0.077), Self.d65)
+        case 22: self = colors(red: (0.63, 0.34), green: (0.295, 0.605), blue: (0.155, 0.077), white: Self.d65)
         default: return nil
         }
     }
@@ -208,12 +211,14 @@ struct ColorPrimaries: Sendable, Hashable {
 
     /// The factors with which three columns add up to a vector; nil for columns in a plane. By Cramer's rule.
     private static func solved(columns: [[Double]], _ vector: [Double]) -> [Double]? {
-        func determinant(_ a: [Double], _ b: [Double], _ c: [Double]) -> Double {
+        func determinant(a: [Double], b: [Double], c: [Double]) -> Double {
             a[0] * (b[1] * c[2] - b[2] * c[1]) - b[0] * (a[1] * c[2] - a[2] * c[1]) + c[0] * (a[1] * b[2] - a[2] * b[1])
         }
         let (a, b, c) = (columns[0], columns[1], columns[2])
-        let whole = determinant(a, b, c)
+        let whole = determinant(a: a, b: b, c: c)
         guard abs(whole) > 1e-9 else { return nil }
-        return [determinant(vector, b, c), determinant(a, vector, c), determinant(a, b, vector)].map { $0 / whole }
+        return [
+            determinant(a: vector, b: b, c: c), determinant(a: a, b: vector, c: c), determinant(a: a, b: b, c: vector),
+        ].map { $0 / whole }
     }
 }

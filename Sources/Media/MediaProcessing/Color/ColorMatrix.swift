@@ -70,7 +70,9 @@ struct ColorMatrix {
         unsafe luma.withUnsafeMutableBufferPointer { luma in
             unsafe blue.withUnsafeMutableBufferPointer { blue in
                 unsafe red.withUnsafeMutableBufferPointer { red in
-                    withTables { tables in unsafe Self.apply(tables, full, part, luma, blue, red) }
+                    withTables { tables in
+                        unsafe Self.apply(tables, full: full, part: part, luma: luma, blue: blue, red: red)
+                    }
                 }
             }
         }
@@ -90,8 +92,8 @@ struct ColorMatrix {
     }
 
     private static func apply(
-        _ tables: ColorMatrixTables, _ full: JPEGPlane, _ part: JPEGPlane, _ luma: UnsafeMutableBufferPointer<UInt8>,
-        _ blue: UnsafeMutableBufferPointer<UInt8>, _ red: UnsafeMutableBufferPointer<UInt8>
+        _ tables: ColorMatrixTables, full: JPEGPlane, part: JPEGPlane, luma: UnsafeMutableBufferPointer<UInt8>,
+        blue: UnsafeMutableBufferPointer<UInt8>, red: UnsafeMutableBufferPointer<UInt8>
     ) {
         let (width, height) = (full.width, full.height)
         let horizontalSubsampling = width > part.width ? 2 : 1

@@ -114,9 +114,9 @@ struct MatrixProfile {
         }
 
         private func sampled(_ tag: Range<Int>) -> [Double]? {
-            let count = number(tag.lowerBound + 8, 4)
+            let count = number(tag.lowerBound + 8, count: 4)
             guard count <= (tag.count - 12) / 2 else { return nil }
-            let points = (0..<count).map { Double(number(tag.lowerBound + 12 + $0 * 2, 2)) }
+            let points = (0..<count).map { Double(number(tag.lowerBound + 12 + $0 * 2, count: 2)) }
             return (0...255).map { value in
                 let share = Double(value) / 255
                 if count == 0 { return share }
@@ -130,7 +130,7 @@ struct MatrixProfile {
 
         /// The parameters of each of the five functions, in the order of the tag: g, a, b, c, d, e, f.
         private func parametric(_ tag: Range<Int>) -> [Double]? {
-            let function = number(tag.lowerBound + 8, 2)
+            let function = number(tag.lowerBound + 8, count: 2)
             let counts = [1, 3, 4, 5, 7]
             guard counts.indices.contains(function), tag.count >= 12 + counts[function] * 4 else { return nil }
             let p = (0..<counts[function]).map { fixed(tag.lowerBound + 12 + $0 * 4) }
@@ -150,10 +150,10 @@ struct MatrixProfile {
 
         /// Signed fixed-point number with 16 fractional bits.
         private func fixed(_ offset: Int) -> Double {
-            Double(Int32(truncatingIfNeeded: number(offset, 4))) / 65_536
+            Double(Int32(truncatingIfNeeded: number(offset, count: 4))) / 65_536
         }
 
-        private func number(_ offset: Int, _ count: Int) -> Int {
+        private func number(_ offset: Int, count: Int) -> Int {
             bytes[offset..<(offset + count)].reduce(0) { $0 << 8 | Int($1) }
         }
     }

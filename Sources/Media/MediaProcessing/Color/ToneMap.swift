@@ -95,18 +95,18 @@ package struct ToneMap: Sendable {
                 let code = unsafe input.loadUnaligned(fromByteOffset: pixel * 6 + index * 2, as: UInt16.self)
                 return linear[Int(UInt16(littleEndian: code) >> 4)]
             }
-            let (red, green, blue) = displayed(component(0), component(1), component(2))
-            unsafe output[pixel * 3] = encode(gamut.red.sum(red, green, blue))
-            unsafe output[pixel * 3 + 1] = encode(gamut.green.sum(red, green, blue))
-            unsafe output[pixel * 3 + 2] = encode(gamut.blue.sum(red, green, blue))
+            let (red, green, blue) = displayed(red: component(0), green: component(1), blue: component(2))
+            unsafe output[pixel * 3] = encode(gamut.red.sum(red: red, green: green, blue: blue))
+            unsafe output[pixel * 3 + 1] = encode(gamut.green.sum(red: red, green: green, blue: blue))
+            unsafe output[pixel * 3 + 2] = encode(gamut.blue.sum(red: red, green: green, blue: blue))
         }
     }
 
     /// Display light in the source's primaries, with white at 1.
-    private func displayed(_ red: Float, _ green: Float, _ blue: Float) -> (Float, Float, Float) {
+    private func displayed(red: Float, green: Float, blue: Float) -> (Float, Float, Float) {
         var nits: Float = 1
         if isHybridLogGamma {
-            let luminance = gamut.luminance.sum(red, green, blue)
+            let luminance = gamut.luminance.sum(red: red, green: green, blue: blue)
             nits = systemGamma[Int(min(1, luminance) * Float(Self.codes - 1))]
         }
         let brightest = max(red, green, blue) * nits
@@ -130,7 +130,7 @@ private struct SourceGamut: Sendable {
 
         init(_ factors: [Double]) { (red, green, blue) = (Float(factors[0]), Float(factors[1]), Float(factors[2])) }
 
-        func sum(_ red: Float, _ green: Float, _ blue: Float) -> Float {
+        func sum(red: Float, green: Float, blue: Float) -> Float {
             self.red * red + self.green * green + self.blue * blue
         }
     }

@@ -175,9 +175,9 @@ final class FrameValidator {
             return
         }
         let together = try GOPDecoder(decoder)
-        try together.validate(decodable(previous), skipsNonReference: false, timer)
+        try together.validate(decodable(previous), skipsNonReference: false, timer: timer)
         together.resetCounts()
-        try together.validate(current.prefix(packetsMax), skipsNonReference: false, timer)
+        try together.validate(current.prefix(packetsMax), skipsNonReference: false, timer: timer)
         if together.finish().isDamaged { throw Self.damaged }
     }
 
@@ -186,14 +186,14 @@ final class FrameValidator {
         guard structure != nil, let key else { return false }
         if let validatedKeyframe, validatedKeyframe.isSame(as: key) { return true }
         let decoding = try GOPDecoder(decoder)
-        try decoding.validate(CollectionOfOne(key), skipsNonReference: false, timer)
+        try decoding.validate(CollectionOfOne(key), skipsNonReference: false, timer: timer)
         return decoding.finish().isFlawless
     }
 
     /// Decodes a group. Frames shown before its keyframe depend on the previous group and are skipped.
     private func decode(_ group: [Packet], isLong: Bool) throws -> GOPDecoder.DecodeResult {
         let decoding = try GOPDecoder(decoder)
-        try decoding.validate(decodable(group).prefix(packetsMax), skipsNonReference: isLong, timer)
+        try decoding.validate(decodable(group).prefix(packetsMax), skipsNonReference: isLong, timer: timer)
         return decoding.finish()
     }
 
@@ -264,7 +264,7 @@ final class GOPDecoder {
     ///
     /// - Parameter skipsNonReference: Whether frames that no other frame refers to are skipped.
     func validate(
-        _ packets: some Sequence<Packet>, skipsNonReference: Bool, _ timer: ValidationTimer
+        _ packets: some Sequence<Packet>, skipsNonReference: Bool, timer: ValidationTimer
     ) throws {
         for packet in packets {
             try timer.check()
@@ -354,7 +354,7 @@ struct ExpectedFrame {
     }
 
     /// The decoded frame as an image, if inspection produced it.
-    func decodedFrame(_ packetInspection: PacketInspection, _ movie: OpenMovie) -> DecodedFrame? {
+    func decodedFrame(_ packetInspection: PacketInspection, movie: OpenMovie) -> DecodedFrame? {
         guard let stream = movie.video, let early = packetInspection.early else { return nil }
         return try? pixels(of: stream).decodedFrame(of: early.frame, time: early.time)
     }

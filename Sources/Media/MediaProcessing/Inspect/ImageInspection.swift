@@ -114,7 +114,7 @@ struct ImageInspection {
         (media.width, media.height) = (sequence.width, sequence.height)
         media.hasAlpha = sequence.alpha != nil
         media.color = "srgb"
-        describe(sequence.delaysMilliseconds, loops: sequence.loopCount, sequence.duration, in: &media)
+        describe(sequence.delaysMilliseconds, loops: sequence.loopCount, duration: sequence.duration, in: &media)
         try decodeFrames()
         return media
     }
@@ -126,7 +126,7 @@ struct ImageInspection {
         let image = try Image.open(descriptor: source, pages: .all)
         var media = InspectedMedia(format: .webp)
         describe(image, in: &media)
-        describe(parser.delaysMilliseconds, loops: parser.loopCount, parser.duration, in: &media)
+        describe(parser.delaysMilliseconds, loops: parser.loopCount, duration: parser.duration, in: &media)
         try decodeFrames()
         return media
     }
@@ -140,7 +140,7 @@ struct ImageInspection {
     }
 
     /// Describes an animation; one with a single frame is a still.
-    private func describe(_ delays: [Int], loops: Int, _ duration: Double, in media: inout InspectedMedia) {
+    private func describe(_ delays: [Int], loops: Int, duration: Double, in media: inout InspectedMedia) {
         media.frames = delays.count
         guard delays.count > 1 else { return }
         media.frameDelaysMilliseconds = delays
@@ -183,7 +183,7 @@ struct ImageInspection {
         media.hasMetadata = try PNGRetainedChunks.parse(window("PNG")).hasMetadata
         media.frames = 1
         if parser.isAnimated {
-            describe(parser.delaysMilliseconds, loops: parser.loopCount, parser.duration, in: &media)
+            describe(parser.delaysMilliseconds, loops: parser.loopCount, duration: parser.duration, in: &media)
             try decodeFrames()
         }
         return media

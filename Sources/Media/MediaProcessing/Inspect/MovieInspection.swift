@@ -48,7 +48,7 @@ package enum MovieInspection {
             descriptor: descriptor, noun: noun(format), download: download, deadline: deadline)
         if window.size == 0 { throw AttachPrepError(.mediaEmpty, "The file is empty.") }
         let container = try MediaContainer(window)
-        if download != nil { try checkOrder(container, window) }
+        if download != nil { try checkOrder(container, in: window) }
         let (boxes, defect) = try container?.check(window) ?? (nil, nil)
         if boxes?.isEncrypted == true { throw encrypted }
         var movie = try OpenMovie.open(
@@ -57,7 +57,7 @@ package enum MovieInspection {
         if isEncrypted(movie) { throw encrypted }
         let head = try window.characters(at: 0, count: min(64, window.size))
         guard let declared = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
-        try checkFrames(declared, window)
+        try checkFrames(declared, in: window)
         try checkPlayable(movie)
         let packetInspection = try PacketInspection.run(
             movie, deadline: deadline, validation: validation, expecting: expected)
@@ -71,12 +71,12 @@ package enum MovieInspection {
         var media = movie.describe(as: found, packetInspection: packetInspection)
         media.isValidated = !validation.isSpent
         media.containerDefect = defect ?? movie.defect(packetInspection)
-        try checkDuration(media, movie)
-        return (media, expected?.decodedFrame(packetInspection, movie))
+        try checkDuration(media, movie: movie)
+        return (media, expected?.decodedFrame(packetInspection, movie: movie))
     }
 
     /// Only a movie whose index precedes its samples can be inspected while it downloads.
-    private static func checkOrder(_ container: MediaContainer?, _ window: ByteWindow) throws {
+    private static func checkOrder(_ container: MediaContainer?, in window: ByteWindow) throws {
         guard container == .isoBaseMedia, try ISOBoxParser.hasIndexInFront(window) else {
             throw AttachPrepError(.internal, "The movie cannot be processed while it downloads.")
         }
@@ -98,7 +98,7 @@ package enum MovieInspection {
             || movie.streams.contains { $0.metadata["enc_key_id"] != nil }
     }
 
-    private static func checkFrames(_ format: MediaFormat, _ window: ByteWindow) throws {
+    private static func checkFrames(_ format: MediaFormat, in window: ByteWindow) throws {
         switch format {
         case .mp3, .mp2: _ = try MP3Parser.parse(window)
         case .aac: _ = try ADTSParser.parse(window)
@@ -122,7 +122,7 @@ package enum MovieInspection {
     private static let countedDemuxers: Set<String> = ["flac", "wv", "tta", "w64", "caf", "au"]
 
     /// Checks that the file holds the duration that a header with an exact sample count declares.
-    private static func checkDuration(_ media: InspectedMedia, _ movie: OpenMovie) throws {
+    private static func checkDuration(_ media: InspectedMedia, movie: OpenMovie) throws {
         guard countedDemuxers.contains(movie.demuxer.name),
             let stream = movie.audio.first,
             let declared = stream.declaredDuration.map(stream.timeBase.seconds), let held = media.duration

@@ -13,7 +13,7 @@ package struct FrameScore: Sendable, Hashable {
     package init(pixels: [UInt8], width: Int, height: Int, bands: Int) {
         let statistics = Statistics(pixels: pixels, count: width * height, bands: bands)
         let spread = Double(statistics.percentile(0.97) - statistics.percentile(0.03)) / 255
-        let sharpness = Self.sharpness(statistics.luma, width, height)
+        let sharpness = Self.sharpness(statistics.luma, width: width, height: height)
         // A fade is a frame with low contrast; below a quarter of the range hardly anything is visible.
         let contrast = Self.ramp(spread, from: 0.08, to: 0.55)
         let detail = Self.ramp(log(1 + sharpness), from: log(1 + 8), to: log(1 + 900))
@@ -29,7 +29,7 @@ package struct FrameScore: Sendable, Hashable {
     }
 
     /// Variance of the Laplacian, which blur reduces first.
-    private static func sharpness(_ luma: [UInt8], _ width: Int, _ height: Int) -> Double {
+    private static func sharpness(_ luma: [UInt8], width: Int, height: Int) -> Double {
         guard width > 2, height > 2 else { return 0 }
         var (sum, squares, count) = (0.0, 0.0, 0.0)
         for row in 1..<(height - 1) {

@@ -70,17 +70,18 @@ struct MovieConversion {
         let target = MovieByteTarget(source.scan, rendition)
         let audio = target.audioBesideEncoded
         do {
-            return try encode(source, audio, target, report: &report)
+            return try encode(source, audio: audio, target: target, report: &report)
         } catch MovieEncodeError.muxerFailed(let error) {
             guard audio == .copied, let settings = target.fullAudio else {
-                throw error.attachPrepError(.mediaCorrupt, "The movie is damaged: its streams do not fit into an MP4.")
+                throw error.attachPrepError(
+                    .mediaCorrupt, message: "The movie is damaged: its streams do not fit into an MP4.")
             }
-            return try encode(source, .encoded(settings), target, report: &report)
+            return try encode(source, audio: .encoded(settings), target: target, report: &report)
         }
     }
 
     private func encode(
-        _ source: MovieSource, _ audio: MoviePlan.Audio, _ target: MovieByteTarget, report: inout MovieReport
+        _ source: MovieSource, audio: MoviePlan.Audio, target: MovieByteTarget, report: inout MovieReport
     ) throws -> RenderedMedia {
         let shape = MovieShape(
             width: source.displayed.width, height: source.displayed.height,

@@ -71,10 +71,10 @@ struct MovieAttempt {
     init(estimate: EncodeEstimate, cut: Double?) {
         self.estimate = estimate
         self.cut = cut
-        (choice, rateController) = Self.choose(estimate, cut)
+        (choice, rateController) = Self.choose(estimate, cut: cut)
     }
 
-    private static func choose(_ estimate: EncodeEstimate, _ cut: Double?) -> (MovieChoice, RateController) {
+    private static func choose(_ estimate: EncodeEstimate, cut: Double?) -> (MovieChoice, RateController) {
         let ladder = MovieLadder(estimate: estimate)
         var choice = ladder.choice
         choice.cut = choice.cut ?? cut
@@ -115,7 +115,7 @@ struct MovieAttempt {
         quicker.secondsPerFrame *= pace
         quicker.secondsPerMegapixel *= pace
         quicker.secondsLeft = secondsLeft * Self.secondChanceShare
-        let (better, rateController) = Self.choose(quicker, cut)
+        let (better, rateController) = Self.choose(quicker, cut: cut)
         let gain = Double(better.shape.pixels) / Double(choice.shape.pixels)
         let isLarger = gain >= Self.gainMin
         let isBetter =
@@ -146,12 +146,12 @@ struct MovieAttempt {
         estimate.bytesMax *= Self.carefulShare
         estimate.secondsLeft = secondsLeft
         record(ended)
-        if whole > secondsLeft * 0.8 { choice.preset = min(choice.preset, Self.choose(estimate, cut).0.preset) }
+        if whole > secondsLeft * 0.8 { choice.preset = min(choice.preset, Self.choose(estimate, cut: cut).0.preset) }
         if good == nil, rateController.quality > Limits.movieQualityFloor {
             let expected = MovieLadder(estimate: estimate).expectation(choice)
             estimate.curve.bytes *= rateController.curveBytes(at: expected.quality) / expected.bytes
             seen = []
-            (choice, rateController) = Self.choose(estimate, cut)
+            (choice, rateController) = Self.choose(estimate, cut: cut)
         }
     }
 
@@ -182,7 +182,7 @@ struct MovieAttempt {
         estimate.secondsPerMegapixel *= slowness
         estimate.secondsLeft = secondsLeft
         seen = []
-        (choice, rateController) = Self.choose(estimate, cut)
+        (choice, rateController) = Self.choose(estimate, cut: cut)
     }
 }
 

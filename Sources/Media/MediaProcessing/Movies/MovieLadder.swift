@@ -121,21 +121,21 @@ struct MovieLadder: Sendable, Hashable {
         let good = shapes.filter { $0.shortSide >= min(240, estimate.shape.shortSide) }
         for shape in good {
             let quality = quality(shape, rate: fullRate)
-            if quality <= Limits.movieQualityWorst { return make(shape, fullRate, quality) }
+            if quality <= Limits.movieQualityWorst { return make(shape, rate: fullRate, quality: quality) }
         }
         let slow = min(fullRate, Limits.movieFrameRateFloor)
         for shape in shapes where shape.shortSide <= max(240, shapes[shapes.count - 1].shortSide) {
             let quality = quality(shape, rate: slow)
-            if quality <= Limits.movieQualityFloor { return make(shape, slow, quality) }
+            if quality <= Limits.movieQualityFloor { return make(shape, rate: slow, quality: quality) }
         }
         let smallest = shapes[shapes.count - 1]
-        var choice = make(smallest, slow, Limits.movieQualityFloor)
+        var choice = make(smallest, rate: slow, quality: Limits.movieQualityFloor)
         choice.cut =
             estimate.duration * estimate.bytesMax / curve(smallest, rate: slow).bytes(at: Limits.movieQualityFloor)
         return choice
     }
 
-    private func make(_ shape: MovieShape, _ rate: Double, _ quality: Double) -> MovieChoice {
+    private func make(_ shape: MovieShape, rate: Double, quality: Double) -> MovieChoice {
         MovieChoice(
             shape: shape, frameRateMax: rate < estimate.frameRate * 0.98 ? rate : nil, preset: .medium,
             quality: max(estimate.qualityBest, quality))
@@ -183,12 +183,12 @@ struct MovieLadder: Sendable, Hashable {
     private func preset(for choice: MovieChoice) -> VideoEncoderSettings.Preset? {
         let isFull = choice.quality <= estimate.qualityBest
         let best = isFull ? VideoEncoderSettings.Preset.medium : .slow
-        return fitting(choice, .veryfast...best, Self.carefulShare)
-            ?? fitting(choice, .superfast...VideoEncoderSettings.Preset.fast, Self.quickShare)
+        return fitting(choice, presets: .veryfast...best, share: Self.carefulShare)
+            ?? fitting(choice, presets: .superfast...VideoEncoderSettings.Preset.fast, share: Self.quickShare)
     }
 
     private func fitting(
-        _ choice: MovieChoice, _ presets: ClosedRange<VideoEncoderSettings.Preset>, _ share: Double
+        _ choice: MovieChoice, presets: ClosedRange<VideoEncoderSettings.Preset>, share: Double
     ) -> VideoEncoderSettings.Preset? {
         VideoEncoderSettings.Preset.allCases.reversed().filter(presets.contains).first { preset in
             var tried = choice

@@ -51,7 +51,7 @@ struct MoviePass {
         func written(indexBytes: Int?) throws -> Int {
             try file.write(rateController: { (tracks.first as? EncodedVideoTrack)?.writer.rateController }) { muxer in
                 let movie = try source.open()
-                tracks = try self.tracks(plan, movie, muxer)
+                tracks = try self.tracks(plan, movie: movie, muxer: muxer)
                 try muxer.writeHeader(indexBytes: indexBytes)
                 try feed(tracks, from: movie)
             }
@@ -61,15 +61,16 @@ struct MoviePass {
             // The reserved space was too small for the index.
             bytes = try written(indexBytes: nil)
         }
-        return describe(tracks, bytes: bytes, plan)
+        return describe(tracks, bytes: bytes, plan: plan)
     }
 
-    private func tracks(_ plan: MoviePlan, _ movie: OpenMovie, _ muxer: Muxer) throws -> [any MovieTrack] {
+    private func tracks(_ plan: MoviePlan, movie: OpenMovie, muxer: Muxer) throws -> [any MovieTrack] {
         let scan = source.scan
         let audioUsage = AudioByteUsage(plan, seconds: min(plan.cut ?? .infinity, scan.duration))
         var tracks: [any MovieTrack] = []
         switch plan.video {
-        case .copied: tracks.append(try copied(scan.video, scan.videoScan, plan, movie, muxer))
+        case .copied:
+            tracks.append(try copied(scan.video, scan: scan.videoScan, plan: plan, movie: movie, muxer: muxer))
         case .encoded(let choice, let rateController, let firstFrame):
             let watch = PassMonitor(
                 clock, end: min(choice.cut ?? .infinity, scan.end), encodeSecondsPerFrame: choice.encodeSecondsPerFrame,
@@ -83,7 +84,7 @@ struct MoviePass {
         guard let audio = scan.audio, let audioScan = scan.audioScan else { return tracks }
         switch plan.audio {
         case .none: break
-        case .copied: tracks.append(try copied(audio, audioScan, plan, movie, muxer))
+        case .copied: tracks.append(try copied(audio, scan: audioScan, plan: plan, movie: movie, muxer: muxer))
         case .encoded(let settings):
             tracks.append(
                 try EncodedAudioTrack(
@@ -94,7 +95,7 @@ struct MoviePass {
     }
 
     private func copied(
-        _ stream: StreamDescription, _ scan: StreamScan, _ plan: MoviePlan, _ movie: OpenMovie, _ muxer: Muxer
+        _ stream: StreamDescription, scan: StreamScan, plan: MoviePlan, movie: OpenMovie, muxer: Muxer
     ) throws -> CopiedTrack {
         let track = try CopiedTrack(
             stream, of: movie, scan: scan, timeline: source.scan.timeline,
@@ -124,7 +125,7 @@ struct MoviePass {
         return tracks.allSatisfy(\.isOver)
     }
 
-    private func describe(_ tracks: [any MovieTrack], bytes: Int, _ plan: MoviePlan) -> MoviePassResult {
+    private func describe(_ tracks: [any MovieTrack], bytes: Int, plan: MoviePlan) -> MoviePassResult {
         let scan = source.scan
         let cut = plan.cut ?? .infinity
         var written = MoviePassResult(bytes: bytes, duration: min(scan.end, cut))

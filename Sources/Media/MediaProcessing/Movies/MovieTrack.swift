@@ -148,17 +148,17 @@ final class EncodedVideoTrack: MovieTrack {
     }
 
     func write(_ packet: Packet) throws {
-        try frames.feed(packet) { frame, time in try self.consider(frame, time) }
+        try frames.feed(packet) { frame, time in try self.consider(frame, time: time) }
     }
 
     func finish() throws {
-        if !isOver { try frames.feed(nil) { frame, time in try self.consider(frame, time) } }
+        if !isOver { try frames.feed(nil) { frame, time in try self.consider(frame, time: time) } }
         let usual = lastTime + scan.interval
         let end = isStopped ? usual : max(usual, min(scan.end, cut))
         try writer.finish(at: min(end, max(cut, lastTime + 0.001)))
     }
 
-    private func consider(_ frame: Frame, _ time: Double) throws {
+    private func consider(_ frame: Frame, time: Double) throws {
         if isOver || time < -scan.interval / 2 { return }
         if time >= cut {
             isOver = true

@@ -75,7 +75,7 @@ struct TrialEncode {
         // limit of a media process.
         OwnProcess.trimMemory()
         let scan = source.scan
-        let pace = pace(excerpts, shape)
+        let pace = pace(excerpts, shape: shape)
         let usual = Double(scan.videoScan.bytes) / Double(max(1, scan.videoScan.shown))
         let weight = max(0.3, min(3, usual / max(1, mean(\.sourceBytesPerFrame))))
         return TrialEncode(
@@ -89,7 +89,7 @@ struct TrialEncode {
     mutating func renewPace(_ source: MovieSource, quality: Double, clock: WorkClock) throws {
         let excerpts = try Self.excerpts(source, shape: shape, quality: quality, keepsFrame: false, clock: clock)
         guard !excerpts.isEmpty else { return }
-        (secondsPerFrame, secondsPerMegapixel) = Self.pace(excerpts, shape)
+        (secondsPerFrame, secondsPerMegapixel) = Self.pace(excerpts, shape: shape)
         OwnProcess.trimMemory()
     }
 
@@ -112,7 +112,7 @@ struct TrialEncode {
     }
 
     /// Average seconds to decode a frame, and to encode a megapixel.
-    private static func pace(_ excerpts: [Excerpt], _ shape: MovieShape) -> (frame: Double, megapixel: Double) {
+    private static func pace(_ excerpts: [Excerpt], shape: MovieShape) -> (frame: Double, megapixel: Double) {
         let frames = Double(max(1, excerpts.map(\.frames).reduce(0, +)))
         return (
             excerpts.map(\.decodingSeconds).reduce(0, +) / frames,
@@ -153,17 +153,18 @@ struct TrialEncode {
         }
         var excerpt = Excerpt()
         let framesMax = max(2, min(framesMax, frameBytesMax / (shape.pixels.multiplied(clamping: 3) / 2)))
-        let frames = try decode(source, movie, shape, count: framesMax, secondsMax: secondsMax, into: &excerpt, clock)
+        let frames = try decode(
+            source, movie: movie, shape: shape, count: framesMax, secondsMax: secondsMax, into: &excerpt, clock: clock)
         guard let begin = frames.first?.time else { return Excerpt() }
-        try encode(frames, source, shape, quality, into: &excerpt, clock)
+        try encode(frames, source: source, shape: shape, quality: quality, into: &excerpt, clock: clock)
         excerpt.sourceBytesPerFrame = source.scan.bytesPerFrame(
             around: begin, reach: neighborhoodSeconds)
         return excerpt
     }
 
     private static func decode(
-        _ source: MovieSource, _ movie: OpenMovie, _ shape: MovieShape, count: Int, secondsMax: Double,
-        into excerpt: inout Excerpt, _ clock: WorkClock
+        _ source: MovieSource, movie: OpenMovie, shape: MovieShape, count: Int, secondsMax: Double,
+        into excerpt: inout Excerpt, clock: WorkClock
     ) throws -> [(frame: Frame, time: Double)] {
         let decoder = try TimedFrameDecoder(movie, source.scan)
         var normalizer: FrameNormalizer?
@@ -198,25 +199,25 @@ struct TrialEncode {
     }
 
     private static func encode(
-        _ frames: [(frame: Frame, time: Double)], _ source: MovieSource, _ shape: MovieShape, _ quality: Double,
-        into excerpt: inout Excerpt, _ clock: WorkClock
+        _ frames: [(frame: Frame, time: Double)], source: MovieSource, shape: MovieShape, quality: Double,
+        into excerpt: inout Excerpt, clock: WorkClock
     ) throws {
         var settings = VideoEncoderSettings(
             width: shape.width, height: shape.height, frameRate: min(240, source.scan.frameRate), preset: trialPreset,
             quality: quality, colors: .bt709)
         let start = clock.secondsSpent
-        excerpt.bytesPerFrame = try bytesPerFrame(frames, settings)
+        excerpt.bytesPerFrame = try bytesPerFrame(frames, settings: settings)
         excerpt.encodingSeconds = clock.secondsSpent - start
         if excerpt.encodingSeconds > clock.secondsLeft * timeShare / Double(excerptsMax * 2) { return }
         settings.quality += qualityDistance
-        excerpt.worseBytesPerFrame = try bytesPerFrame(frames, settings)
+        excerpt.worseBytesPerFrame = try bytesPerFrame(frames, settings: settings)
     }
 
     /// Average bytes per frame, with keyframes at the final interval.
     static func bytesPerFrame(
-        _ frames: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
+        _ frames: [(frame: Frame, time: Double)], settings: VideoEncoderSettings
     ) throws -> Double {
-        let (first, others) = try readingMedia { try bytes(frames, settings) }
+        let (first, others) = try readingMedia { try bytes(frames, settings: settings) }
         let group = max(1, min(250, settings.frameRate * 2))
         let following = frames.count > 1 ? Double(others) / Double(frames.count - 1) : Double(first) / 10
         return (Double(first) + following * (group - 1)) / group
@@ -224,7 +225,7 @@ struct TrialEncode {
 
     /// Bytes of the first frame, and of all others together.
     private static func bytes(
-        _ frames: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
+        _ frames: [(frame: Frame, time: Double)], settings: VideoEncoderSettings
     ) throws -> (Int, Int) {
         let encoder = try Encoder.video(settings)
         var sizes: [Int] = []

@@ -11,7 +11,7 @@ struct DeclaredColors: Hashable {
     let replacesProfile: Bool
 
     /// Nil where pixels are in sRGB, or only a profile describes them.
-    static func read(_ format: MediaFormat, _ window: ByteWindow) throws -> DeclaredColors? {
+    static func read(_ format: MediaFormat, in window: ByteWindow) throws -> DeclaredColors? {
         switch format.imageFormat {
         case .png: try png(window)
         case .heic, .heif, .avif: heif(window)
@@ -39,10 +39,10 @@ struct DeclaredColors: Hashable {
             let isGray = image.bands < 3
             return try image.labeled(colorProfile: description.profile(isGray: isGray)).inSRGB()
         }
-        return try toneMapped(image, ToneMap(transfer, description.primaries))
+        return try toneMapped(image, map: ToneMap(transfer, description.primaries))
     }
 
-    private func toneMapped(_ image: Image, _ map: ToneMap) throws -> Image {
+    private func toneMapped(_ image: Image, map: ToneMap) throws -> Image {
         // Twelve bytes a pixel are in memory.
         let most = Double(Limits.hdrTilePixelsMax)
         let share = (most / (Double(image.width) * Double(image.height))).squareRoot()
@@ -72,12 +72,12 @@ struct DeclaredColors: Hashable {
         }
         let mapped = map.sRGB(ofRGB16: wide)
         return try Image.wrap(
-            pixels: hasAlpha ? Self.interleaved(mapped, alpha) : mapped, width: held.width, height: held.height,
+            pixels: hasAlpha ? Self.interleaved(mapped, alpha: alpha) : mapped, width: held.width, height: held.height,
             bands: hasAlpha ? 4 : 3, orientation: held.orientation)
     }
 
     /// Red, green and blue with an alpha for each pixel.
-    static func interleaved(_ colors: [UInt8], _ alpha: [UInt8]) -> [UInt8] {
+    static func interleaved(_ colors: [UInt8], alpha: [UInt8]) -> [UInt8] {
         precondition(colors.count == alpha.count * 3, "each pixel has an alpha")
         return unsafe [UInt8](unsafeUninitializedCapacity: alpha.count * 4) { output, filled in
             for pixel in 0..<alpha.count {

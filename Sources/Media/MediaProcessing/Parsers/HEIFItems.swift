@@ -34,21 +34,23 @@ struct HEIFItems {
 
     /// Nil where the item boxes are missing.
     init?(_ window: ByteWindow) throws {
-        guard let meta = try ISOBoxSearch.first("meta", in: 0..<window.size, window), meta.count > 4 else { return nil }
+        guard let meta = try ISOBoxSearch.first("meta", in: 0..<window.size, window: window), meta.count > 4 else {
+            return nil
+        }
         let inner = meta.dropFirst(4)
-        guard let main = try ISOBoxSearch.first("pitm", in: inner, window),
-            let list = try ISOBoxSearch.first("iinf", in: inner, window),
-            let locationBox = try ISOBoxSearch.first("iloc", in: inner, window),
-            let described = try ISOBoxSearch.first("iprp", in: inner, window)
+        guard let main = try ISOBoxSearch.first("pitm", in: inner, window: window),
+            let list = try ISOBoxSearch.first("iinf", in: inner, window: window),
+            let locationBox = try ISOBoxSearch.first("iloc", in: inner, window: window),
+            let described = try ISOBoxSearch.first("iprp", in: inner, window: window)
         else { return nil }
         self.window = window
         var reader = try HEIFBoxReader(fullBox: main, window)
         primary = try reader.number(reader.version == 0 ? 2 : 4)
         try readKinds(list)
-        let inlined = try ISOBoxSearch.first("idat", in: inner, window)
+        let inlined = try ISOBoxSearch.first("idat", in: inner, window: window)
         locations = try HEIFItemLocations(locationBox, inlined: inlined, window).locations
         try readProperties(described)
-        if let box = try ISOBoxSearch.first("iref", in: inner, window) { try readReferences(box) }
+        if let box = try ISOBoxSearch.first("iref", in: inner, window: window) { try readReferences(box) }
     }
 
     /// The first property of that type.
@@ -84,7 +86,7 @@ struct HEIFItems {
     private mutating func readKinds(_ list: Range<Int>) throws {
         var header = try HEIFBoxReader(fullBox: list, window)
         _ = try header.number(header.version == 0 ? 2 : 4)
-        try ISOBoxSearch.parse(header.rest, window) { type, content in
+        try ISOBoxSearch.parse(header.rest, in: window) { type, content in
             guard type == "infe" else { return true }
             var entry = try HEIFBoxReader(fullBox: content, window)
             guard entry.version >= 2 else { return true }
@@ -96,13 +98,13 @@ struct HEIFItems {
     }
 
     private mutating func readProperties(_ described: Range<Int>) throws {
-        guard let container = try ISOBoxSearch.first("ipco", in: described, window) else { return }
+        guard let container = try ISOBoxSearch.first("ipco", in: described, window: window) else { return }
         var all: [Property] = []
-        try ISOBoxSearch.parse(container, window) { type, content in
+        try ISOBoxSearch.parse(container, in: window) { type, content in
             all.append(Property(type: type, content: content))
             return true
         }
-        for associations in try ISOBoxSearch.all("ipma", in: described, window) {
+        for associations in try ISOBoxSearch.all("ipma", in: described, window: window) {
             var reader = try HEIFBoxReader(fullBox: associations, window)
             let isWide = reader.flags & 1 == 1
             for _ in 0..<(try reader.number(4)) {
@@ -121,7 +123,7 @@ struct HEIFItems {
     private mutating func readReferences(_ box: Range<Int>) throws {
         let header = try HEIFBoxReader(fullBox: box, window)
         let width = header.version == 0 ? 2 : 4
-        try ISOBoxSearch.parse(header.rest, window) { type, content in
+        try ISOBoxSearch.parse(header.rest, in: window) { type, content in
             var reader = HEIFBoxReader(content, window)
             let item = try reader.number(width)
             for _ in 0..<(try reader.number(2)) {
@@ -163,7 +165,7 @@ struct HEIFItemLocations {
             version: reader.version, offset: sizes >> 4, length: sizes & 15, base: others >> 4,
             index: reader.version == 0 ? 0 : others & 15)
         var parts = 0
-        for _ in 0..<(try reader.number(form.isWide ? 4 : 2)) { try read(&reader, form, &parts) }
+        for _ in 0..<(try reader.number(form.isWide ? 4 : 2)) { try read(&reader, form: form, parts: &parts) }
     }
 
     /// Bytes of each kind of number.
@@ -177,7 +179,7 @@ struct HEIFItemLocations {
         var isWide: Bool { version >= 2 }
     }
 
-    private mutating func read(_ reader: inout HEIFBoxReader, _ form: Form, _ parts: inout Int) throws {
+    private mutating func read(_ reader: inout HEIFBoxReader, form: Form, parts: inout Int) throws {
         let item = try reader.number(form.isWide ? 4 : 2)
         let method = try form.version == 0 ? 0 : reader.number(2) & 15
         let isExternal = try reader.number(2) != 0
@@ -189,7 +191,7 @@ struct HEIFItemLocations {
             let length = try reader.number(form.length)
             parts += 1
             guard parts <= Self.partsMax else { throw window.broken("more than \(Self.partsMax) item parts") }
-            if let part = self.part(base, offset, length, method: method) {
+            if let part = self.part(base, offset: offset, length: length, method: method) {
                 extents?.append(part)
             } else {
                 extents = nil
@@ -199,7 +201,7 @@ struct HEIFItemLocations {
     }
 
     /// Nil for a part that does not lie in the file, or whose length is "to the end of the file".
-    private func part(_ base: Int, _ offset: Int, _ length: Int, method: Int) -> Range<Int>? {
+    private func part(_ base: Int, offset: Int, length: Int, method: Int) -> Range<Int>? {
         guard let container = method == 0 ? 0..<window.size : inlined else { return nil }
         guard let start = base.adding(exactly: offset), start >= 0, start <= container.count else { return nil }
         // Bounded throughout: the start lies in its container, and so does the end.
@@ -272,7 +274,8 @@ struct HEIFReferenceValidator {
     static func check(_ window: ByteWindow) throws {
         var parts: [Int: [Int]] = [:]
         for meta in try metas(window) where meta.count > 4 {
-            for references in try ISOBoxSearch.all("iref", in: meta.dropFirst(4), window) where references.count > 4 {
+            for references in try ISOBoxSearch.all("iref", in: meta.dropFirst(4), window: window)
+            where references.count > 4 {
                 try read(references, of: window, into: &parts)
             }
         }
@@ -292,7 +295,7 @@ struct HEIFReferenceValidator {
     private static func metas(_ window: ByteWindow) throws -> [Range<Int>] {
         var found: [Range<Int>] = []
         do {
-            try ISOBoxSearch.parse(0..<window.size, window) { type, content in
+            try ISOBoxSearch.parse(0..<window.size, in: window) { type, content in
                 if type == "meta" { found.append(content) }
                 return true
             }
@@ -305,7 +308,7 @@ struct HEIFReferenceValidator {
     private static func read(_ references: Range<Int>, of window: ByteWindow, into parts: inout [Int: [Int]]) throws {
         // Bounded throughout: the content lies in the file, and a count has two bytes.
         let width = try window.byte(at: references.lowerBound) == 0 ? 2 : 4
-        try ISOBoxSearch.parse(references.dropFirst(4), window) { type, content in
+        try ISOBoxSearch.parse(references.dropFirst(4), in: window) { type, content in
             guard type == "dimg", content.count >= width + 2 else { return true }
             let item = try window.bigEndian(at: content.lowerBound, bytes: width)
             let count = try window.bigEndian(at: content.lowerBound + width, bytes: 2)

@@ -93,7 +93,7 @@ package struct JPEGSegments: Sendable, Hashable {
             guard length >= 2 else { throw window.broken("a segment of length \(length)") }
             let end = offset + 2 + length
             guard end <= window.size else { throw window.cut }
-            try segments.record(marker, offset..<end, of: window)
+            try segments.record(marker, range: offset..<end, of: window)
             offset = end
             if marker == Marker.startOfScan {
                 if toFirstScan { return segments }
@@ -123,11 +123,11 @@ package struct JPEGSegments: Sendable, Hashable {
         }
     }
 
-    private mutating func record(_ marker: UInt8, _ range: Range<Int>, of window: ByteWindow) throws {
+    private mutating func record(_ marker: UInt8, range: Range<Int>, of window: ByteWindow) throws {
         if marker == Marker.huffmanTables { hasHuffmanTables = true }
         if Marker.frames.contains(marker) { try readFrame(marker, at: range.lowerBound, of: window) }
         if marker == Marker.comment || Marker.application.contains(marker) {
-            guard try isNeeded(marker, range, of: window) else { return }
+            guard try isNeeded(marker, range: range, of: window) else { return }
         }
         append(range)
     }
@@ -150,7 +150,7 @@ package struct JPEGSegments: Sendable, Hashable {
     }
 
     /// Whether an application segment affects display; the others count as metadata.
-    private mutating func isNeeded(_ marker: UInt8, _ range: Range<Int>, of window: ByteWindow) throws -> Bool {
+    private mutating func isNeeded(_ marker: UInt8, range: Range<Int>, of window: ByteWindow) throws -> Bool {
         let name = try window.characters(at: range.lowerBound + 4, count: min(14, range.count - 4))
         switch marker {
         case 0xE0 where name.hasPrefix("JFIF\0"):

@@ -99,7 +99,7 @@ package struct JPEGXLHeader: Sendable, Hashable {
             return try Array(window.bytes(at: 0, count: Limits.jpegXLHeaderBytesMax))
         }
         var parts: [UInt8] = []
-        try ISOBoxSearch.parse(0..<window.size, window) { type, content in
+        try ISOBoxSearch.parse(0..<window.size, in: window) { type, content in
             let start = type == "jxlp" ? 4 : 0
             if ["jxlc", "jxlp"].contains(type), content.count > start {
                 let count = min(content.count - start, Limits.jpegXLHeaderBytesMax)

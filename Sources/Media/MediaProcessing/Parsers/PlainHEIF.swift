@@ -49,7 +49,8 @@ struct PlainHEIF {
         orientation = transform.orientation
         let parts = kind.type == "grid" ? items.references["dimg"]?[item] ?? [] : [item]
         guard let first = parts.first, let size = try Self.size(of: first, items),
-            let codec = Self.codec(items.kinds[first]), try Self.areAlike(parts, items, isGrid: kind.type == "grid")
+            let codec = Self.codec(items.kinds[first]),
+            try Self.areAlike(parts, items: items, isGrid: kind.type == "grid")
         else { return nil }
         self.codec = codec
         (tileWidth, tileHeight) = size
@@ -71,7 +72,7 @@ struct PlainHEIF {
         let whole = try HEIFColorProperties(properties, window)
         let colors = try HEIFColorProperties(items.properties[first] ?? [], window).completed(by: whole)
         (profile, codePoints) = (colors.profile, colors.codePoints)
-        guard let configuration = try Self.configuration(of: first, codec, items) else { return nil }
+        guard let configuration = try Self.configuration(of: first, codec: codec, items: items) else { return nil }
         self.configuration = configuration
     }
 
@@ -114,8 +115,7 @@ struct PlainHEIF {
         }
     }
 
-    private static func configuration(of item: Int, _ codec: Decoder.StillCodec, _ items: HEIFItems) throws -> [UInt8]?
-    {
+    private static func configuration(of item: Int, codec: Decoder.StillCodec, items: HEIFItems) throws -> [UInt8]? {
         guard codec == .hevc else { return [] }
         guard let content = items.property("hvcC", of: item), content.count <= configurationBytesMax else { return nil }
         return try Array(items.window.whole(at: content.lowerBound, count: content.count))
@@ -128,7 +128,7 @@ struct PlainHEIF {
     }
 
     /// Whether all parts have the same coding and display properties, and none has its own transform.
-    private static func areAlike(_ parts: [Int], _ items: HEIFItems, isGrid: Bool) throws -> Bool {
+    private static func areAlike(_ parts: [Int], items: HEIFItems, isGrid: Bool) throws -> Bool {
         guard isGrid, let first = parts.first else { return true }
         let shaping: Set<String> = ["hvcC", "av1C", "ispe", "irot", "imir", "clap", "colr"]
         func shape(_ item: Int) -> [HEIFItems.Property] {
@@ -141,11 +141,11 @@ struct PlainHEIF {
     }
 
     private static func alpha(of item: Int, _ items: HEIFItems) -> Int? {
-        (items.references["auxl"] ?? [:]).filter { $0.value.contains(item) && isAlpha($0.key, items) }.keys.min()
+        (items.references["auxl"] ?? [:]).filter { $0.value.contains(item) && isAlpha($0.key, items: items) }.keys.min()
     }
 
     /// Depth and gain maps are auxiliary as well; an unreadable type may be alpha.
-    private static func isAlpha(_ item: Int, _ items: HEIFItems) -> Bool {
+    private static func isAlpha(_ item: Int, items: HEIFItems) -> Bool {
         guard let content = items.property("auxC", of: item) else { return true }
         // Bounded: the content lies in the file.
         let name = try? items.window.characters(at: content.lowerBound + 4, count: min(64, content.count - 4))

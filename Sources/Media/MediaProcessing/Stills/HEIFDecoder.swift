@@ -25,18 +25,20 @@ enum HEIFDecoder {
         guard let alpha = try FastPath.attempt({ try HEIFAlpha(heif, window, deadline: deadline) }) else { return nil }
         let declared = heif.declaredTransfer
         if declared == nil || declared == .standard,
-            let (planes, coding) = try FastPath.attempt({ try HEIFTileDecoder.decode(heif, window, deadline: deadline) }
+            let (planes, coding) = try FastPath.attempt({
+                try HEIFTileDecoder.decode(heif, in: window, deadline: deadline)
+            }
             ),
             let colors = try FastPath.attempt({ try HEIFColorConversion(heif, coding, window) })
         {
-            return components(colors.inSRGB(heif.shown(planes)), heif, alpha)
+            return components(colors.inSRGB(heif.shown(planes)), heif: heif, alpha: alpha)
         }
         guard declared != .standard else { return nil }
         let mapped = try FastPath.attempt { try HEIFToneMapping(heif).decode(window, deadline: deadline) }
         return mapped.map { .pixels(alpha.added(to: heif.shown($0), of: heif)) }
     }
 
-    private static func components(_ planes: [JPEGPlane], _ heif: PlainHEIF, _ alpha: HEIFAlpha) -> Decoded {
+    private static func components(_ planes: [JPEGPlane], heif: PlainHEIF, alpha: HEIFAlpha) -> Decoded {
         if alpha.plane == nil, heif.canRotateComponents {
             return .components(
                 PlanarImage(planes: planes, orientation: heif.orientation, isHalved: heif.isHalved))
@@ -61,7 +63,7 @@ struct HEIFAlpha {
         }
         guard heif.grid.width.multiplied(clamping: heif.grid.height) <= Limits.hdrTilePixelsMax,
             let image = try heif.alpha(),
-            let (planes, coding) = try HEIFTileDecoder.decode(image, window, deadline: deadline, isAlpha: true)
+            let (planes, coding) = try HEIFTileDecoder.decode(image, in: window, deadline: deadline, isAlpha: true)
         else { return nil }
         // Of HEVC, writers do not say that alpha has its full range.
         let full = image.codec == .hevc || coding.isFullRange ? planes : SampleRange.full(planes)
@@ -83,7 +85,7 @@ struct HEIFAlpha {
         }
         return DecodedFrame(
             width: frame.width, height: frame.height, bands: 4,
-            bytes: DeclaredColors.interleaved(colors, plane.samples), orientation: frame.orientation)
+            bytes: DeclaredColors.interleaved(colors, alpha: plane.samples), orientation: frame.orientation)
     }
 }
 
@@ -207,7 +209,7 @@ struct HEIFTileDecoder {
     /// - Parameter isAlpha: Whether a curve that the coded image declares does not matter.
     /// - Throws: `LibAVError` when a tile cannot be decoded, `media.corrupt` when one is truncated.
     static func decode(
-        _ heif: PlainHEIF, _ window: ByteWindow, deadline: ContinuousClock.Instant, isAlpha: Bool = false
+        _ heif: PlainHEIF, in window: ByteWindow, deadline: ContinuousClock.Instant, isAlpha: Bool = false
     ) throws -> (planes: [JPEGPlane], coding: Frame.Coding)? {
         var canvas: PlanarCanvas?
         var pixels = try HEIFTileDecoder(heif, window, deadline: deadline)

@@ -34,7 +34,7 @@ enum HEIFLoader {
     /// Whether it has a track of images, beside or instead of the still.
     static func hasSequence(_ window: ByteWindow) throws -> Bool {
         // Data after the boxes does not matter here.
-        (try? ISOBoxSearch.first("moov", in: 0..<window.size, window)) != nil
+        (try? ISOBoxSearch.first("moov", in: 0..<window.size, window: window)) != nil
     }
 }
 
@@ -52,10 +52,13 @@ enum HEIFReferences {
         guard window.size <= Limits.heifCopyBytesMax else { return nil }
         var types: [Int] = []
         guard let items = try HEIFItems(window) else { return nil }
-        guard let meta = try ISOBoxSearch.first("meta", in: 0..<window.size, window), meta.count > 4 else { return nil }
-        for references in try ISOBoxSearch.all("iref", in: meta.dropFirst(4), window) where references.count > 4 {
+        guard let meta = try ISOBoxSearch.first("meta", in: 0..<window.size, window: window), meta.count > 4 else {
+            return nil
+        }
+        for references in try ISOBoxSearch.all("iref", in: meta.dropFirst(4), window: window) where references.count > 4
+        {
             let width = try window.byte(at: references.lowerBound) == 0 ? 2 : 4
-            try ISOBoxSearch.parse(references.dropFirst(4), window) { type, content in
+            try ISOBoxSearch.parse(references.dropFirst(4), in: window) { type, content in
                 guard content.count >= width + 2 else { return true }
                 let count = try window.bigEndian(at: content.lowerBound + width, bytes: 2)
                 let target = count == 1 ? try window.bigEndian(at: content.upperBound - width, bytes: width) : nil

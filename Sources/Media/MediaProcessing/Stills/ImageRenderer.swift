@@ -197,7 +197,8 @@ struct ImageRenderer {
 
     private func renderReducedJPEG(_ download: DownloadingFile?) throws -> RenderedMedia? {
         guard let jpeg = try JPEGThumbnailer(source: source, deadline: deadline),
-            case let colors = try jpeg.colors(), let image = try jpeg.image(for: request, colors, download)
+            case let colors = try jpeg.colors(),
+            let image = try jpeg.image(for: request, colors: colors, download: download)
         else { return nil }
         if case .managed(let profile) = colors {
             let managed = try Image.wrap(
@@ -307,7 +308,7 @@ struct ImageRenderer {
 
     private func declaredColors() throws -> DeclaredColors? {
         try DeclaredColors.read(
-            request.format, ByteWindow(descriptor: source, noun: "image", deadline: deadline))
+            request.format, in: ByteWindow(descriptor: source, noun: "image", deadline: deadline))
     }
 
     /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution. Targets may

@@ -30,7 +30,7 @@ struct ImageRenditionWriter {
         }
         if case .still(let rendition) = request.attachment {
             progress(rendered)
-            try writeAttachment(image, rendition, pace, in: &rendered)
+            try writeAttachment(image, rendition: rendition, pace: pace, in: &rendered)
         }
         if !request.targets.isEmpty {
             // A part that the caller has chosen is what all systems show; a smart crop has one system's proportions.
@@ -42,7 +42,7 @@ struct ImageRenditionWriter {
     }
 
     func writeAttachment(
-        _ image: Image, _ rendition: StillRendition, _ pace: EncodingPace, in rendered: inout RenderedMedia
+        _ image: Image, rendition: StillRendition, pace: EncodingPace, in rendered: inout RenderedMedia
     ) throws {
         let ladder = StillLadder(
             rendition: rendition, isPNG: request.format == .png, sourceBytes: sourceBytes, pace: pace)
@@ -150,10 +150,10 @@ extension ImageRenditionWriter {
         pace.record(pixels: image.width * image.height)
         if case .still(let rendition) = request.attachment {
             progress(rendered)
-            if let written = try writeAttachment(image, rendition, pace) {
+            if let written = try writeAttachment(image, rendition: rendition, pace: pace) {
                 rendered.attachment = RenderedAttachment(written)
             } else {
-                try writeAttachment(image.image(), rendition, pace, in: &rendered)
+                try writeAttachment(image.image(), rendition: rendition, pace: pace, in: &rendered)
             }
         }
         if !request.targets.isEmpty { try writeTargets(of: image, pace, in: &rendered) }
@@ -162,7 +162,7 @@ extension ImageRenditionWriter {
 
     /// Nil when the byte limit or the deadline requires a ladder.
     private func writeAttachment(
-        _ image: PlanarImage, _ rendition: StillRendition, _ pace: EncodingPace
+        _ image: PlanarImage, rendition: StillRendition, pace: EncodingPace
     ) throws -> RenderedImage? {
         guard pace.allows(pixels: image.width * image.height) else { return nil }
         let (width, height, bytes) = try encode(image, longSideMax: rendition.longSideMax ?? .max)

@@ -33,9 +33,10 @@ struct JPEGLadder {
 
     func encode(_ image: Image) throws -> LadderResult {
         let start = try affordable(image)
-        let whole = try encode(start, full)
+        let whole = try encode(start, encoding: full)
         if whole.count <= bytesMax {
-            return LadderResult(still: EncodedImage(.jpeg, whole, of: start), reductions: sizeNote(start, image))
+            return LadderResult(
+                still: EncodedImage(.jpeg, whole, of: start), reductions: sizeNote(start, original: image))
         }
         var curve = JPEGCurve()
         // Halved chroma takes about four fifths of the bytes.
@@ -70,7 +71,7 @@ struct JPEGLadder {
             if best != nil || low < least, !pace.allows(image), best != nil { break }
             let guess = Int(clamping: curve.quality(forBytes: target))
             let quality = min(max(guess, low + 1), high - 1)
-            let bytes = try encode(image, .coarse(quality))
+            let bytes = try encode(image, encoding: .coarse(quality))
             curve.record(quality: quality, bytes: Double(bytes.count))
             if bytes.count > bytesMax {
                 high = quality
@@ -110,7 +111,7 @@ struct JPEGLadder {
             let isLast = !pace.allows(pixels: pixels, effort: 3)
             let scale = min(isLast ? next * 0.85 : next, 0.98)
             let reduced = try image.scaled(by: scale)
-            let first = try encode(reduced, .coarse(quality))
+            let first = try encode(reduced, encoding: .coarse(quality))
             sizes.record(scale: scale, bytes: Double(first.count))
             let share = Double(first.count) / Double(bytesMax)
             if share <= 1, share >= Self.nearShare || isLast {
@@ -130,7 +131,7 @@ struct JPEGLadder {
     /// Shares of the limit from which a change of quality can reach it.
     private static let qualityReach = 0.75...1.1
 
-    private func encode(_ image: Image, _ encoding: JPEGEncoding) throws -> [UInt8] {
+    private func encode(_ image: Image, encoding: JPEGEncoding) throws -> [UInt8] {
         try pace.measure(image) { try image.jpegFile(encoding) }
     }
 
@@ -138,12 +139,12 @@ struct JPEGLadder {
         let note = "JPEG quality was lowered to \(found.quality) to fit \(bytesText(bytesMax))"
         return LadderResult(
             still: EncodedImage(.jpeg, found.bytes, of: image),
-            reductions: sizeNote(image, original) + (found.quality < full.quality ? [note] : []))
+            reductions: sizeNote(image, original: original) + (found.quality < full.quality ? [note] : []))
     }
 
-    private func sizeNote(_ image: Image, _ original: Image) -> [String] {
+    private func sizeNote(_ image: Image, original: Image) -> [String] {
         image.width == original.width && image.height == original.height
-            ? [] : [reducedNote(image, bytesMax)]
+            ? [] : [reducedNote(image, bytesMax: bytesMax)]
     }
 }
 
@@ -155,7 +156,7 @@ extension JPEGEncoding {
 }
 
 /// Describes a reduction of size for `reductions`.
-func reducedNote(_ image: Image, _ bytesMax: Int) -> String {
+func reducedNote(_ image: Image, bytesMax: Int) -> String {
     "the image was reduced to \(image.width) x \(image.height) to fit \(bytesText(bytesMax))"
 }
 

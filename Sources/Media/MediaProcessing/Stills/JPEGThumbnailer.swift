@@ -38,7 +38,7 @@ struct JPEGThumbnailer {
     ///   - colors: The result of `colors()`; components that need color management are returned unconverted.
     ///   - download: The download, while the file is still being written.
     /// - Throws: `media.corrupt` when data had to be filled in.
-    func image(for request: RenderRequest, _ colors: ColorEncoding, _ download: DownloadingFile? = nil) throws
+    func image(for request: RenderRequest, colors: ColorEncoding, download: DownloadingFile? = nil) throws
         -> YCbCrImage?
     {
         let geometry = ThumbnailGeometry(request, imageWidth: jpeg.width, imageHeight: jpeg.height)
@@ -54,12 +54,12 @@ struct JPEGThumbnailer {
         var reduction = PlaneResampler(width: stored.0, height: stored.1)
         let columns = planes.map { reduction.columns(of: $0) }
         return YCbCrImage(
-            columns: Self.inSRGB(columns, height: stored.1, colors),
+            columns: Self.inSRGB(columns, height: stored.1, colors: colors),
             storedWidth: stored.0, storedHeight: stored.1, orientation: jpeg.orientation, cut: geometry.kept)
     }
 
     /// Columns stored one after another are the rows of the transposed image.
-    private static func inSRGB(_ columns: [[UInt8]], height: Int, _ colors: ColorEncoding) -> [[UInt8]] {
+    private static func inSRGB(_ columns: [[UInt8]], height: Int, colors: ColorEncoding) -> [[UInt8]] {
         guard case .display(let profile) = colors, columns.count == 3 else { return columns }
         let planes = columns.map { JPEGPlane(width: height, height: $0.count / height, samples: $0) }
         return ColorMatrix(from: .jpeg, profile: profile).apply(planes).map(\.samples)

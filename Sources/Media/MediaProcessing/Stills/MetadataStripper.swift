@@ -80,7 +80,7 @@ package struct PNGRetainedChunks: Sendable, Hashable {
             let length = try window.bigEndian(at: offset, bytes: 4)
             let type = try window.characters(at: offset + 4, count: 4)
             guard length <= window.size - offset - 12 else { throw window.cut }
-            parts.record(type, offset..<(offset + 12 + length))
+            parts.record(type, range: offset..<(offset + 12 + length))
             offset += 12 + length
             if type == "IEND" {
                 // Data after IEND, such as an archive, a page or a program: the file is also something else.
@@ -91,7 +91,7 @@ package struct PNGRetainedChunks: Sendable, Hashable {
         throw window.broken("too many chunks")
     }
 
-    private mutating func record(_ type: String, _ range: Range<Int>) {
+    private mutating func record(_ type: String, range: Range<Int>) {
         guard Self.wanted.contains(type) || Self.moving.contains(type) else {
             hasMetadata = true
             return

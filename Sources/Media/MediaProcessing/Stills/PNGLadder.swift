@@ -58,7 +58,8 @@ struct PNGLadder {
         }
         return found.map {
             LadderResult(
-                still: EncodedImage(.png, $0.bytes, of: $0.image), reductions: [reducedNote($0.image, bytesMax)])
+                still: EncodedImage(.png, $0.bytes, of: $0.image),
+                reductions: [reducedNote($0.image, bytesMax: bytesMax)])
         }
     }
 
@@ -94,7 +95,7 @@ struct PNGLadder {
         let isReduced = found.image.width < original.width || found.image.height < original.height
         return LadderResult(
             still: EncodedImage(.png, found.bytes, of: found.image),
-            reductions: [paletteNote] + (isReduced ? [reducedNote(found.image, bytesMax)] : []))
+            reductions: [paletteNote] + (isReduced ? [reducedNote(found.image, bytesMax: bytesMax)] : []))
     }
 
     private func affordable(_ image: Image) throws -> Image {

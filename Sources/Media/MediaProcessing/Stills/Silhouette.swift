@@ -41,17 +41,20 @@ struct Silhouette {
 
     /// The opacity of what differs from the color of the corners.
     private static func drawing(_ pixels: [UInt8], width: Int, height: Int, bands: Int, step: Int) -> [UInt8]? {
-        func color(_ column: Int, _ row: Int) -> [Int] {
+        func color(column: Int, row: Int) -> [Int] {
             let start = (row * width + column) * step
             return (0..<bands).map { Int(pixels[start + $0]) }
         }
         func difference(_ one: [Int], _ other: [Int]) -> Int { zip(one, other).reduce(0) { $0 + abs($1.0 - $1.1) } }
-        let background = color(0, 0)
-        let corners = [color(width - 1, 0), color(0, height - 1), color(width - 1, height - 1)]
+        let background = color(column: 0, row: 0)
+        let corners = [
+            color(column: width - 1, row: 0), color(column: 0, row: height - 1),
+            color(column: width - 1, row: height - 1),
+        ]
         guard corners.allSatisfy({ difference($0, background) <= noise }) else { return nil }
         var differences: [Int] = []
         for row in 0..<height {
-            for column in 0..<width { differences.append(difference(color(column, row), background)) }
+            for column in 0..<width { differences.append(difference(color(column: column, row: row), background)) }
         }
         let most = differences.max() ?? 0
         guard most >= drawingMin else { return nil }

@@ -31,7 +31,7 @@ struct SizeSearch {
             if best != nil, !pace.allows(pixels: pixels) { break }
             let inner = best == nil ? low : low * 1.003
             let scale = min(max(sizes.scale(forBytes: Double(bytesMax) * Self.aimShare), inner), high * 0.997)
-            let found = try attempt(image, scale, encode)
+            let found = try attempt(image, scale: scale, encode)
             sizes.record(scale: scale, bytes: Double(found.bytes.count))
             if found.bytes.count > bytesMax {
                 if scale <= least { return nil }
@@ -44,7 +44,7 @@ struct SizeSearch {
         return best
     }
 
-    private func attempt(_ image: Image, _ scale: Double, _ encode: (Image) throws -> [UInt8]) throws -> Found {
+    private func attempt(_ image: Image, scale: Double, _ encode: (Image) throws -> [UInt8]) throws -> Found {
         let reduced = try image.scaled(by: scale)
         return Found(image: reduced, bytes: try pace.measure(reduced) { try encode(reduced) })
     }

@@ -133,16 +133,17 @@ struct SaliencyMap: Sendable {
         self.width = width
         self.height = height
         let colors = SaliencyFeatures(pixels: pixels, count: width * height, bands: bands)
-        let edges = Self.normalized(Self.blurred(Self.edges(colors.luma, width, height), width, height))
-        let rarity = Self.normalized(Self.blurred(colors.rarity, width, height))
-        let skin = Self.blurred(colors.skin, width, height)
+        let edges = Self.normalized(
+            Self.blurred(Self.edges(colors.luma, width: width, height: height), width: width, height: height))
+        let rarity = Self.normalized(Self.blurred(colors.rarity, width: width, height: height))
+        let skin = Self.blurred(colors.skin, width: width, height: height)
         var values = [Double](repeating: 0, count: width * height)
         for index in values.indices {
             let (column, row) = (index % width, index / width)
             let value =
                 edges[index] * 0.5 + rarity[index] * 0.8 + skin[index] * 0.9
                 + edges[index] * rarity[index] * 0.8
-            values[index] = value * value * Self.center(column, row, width, height)
+            values[index] = value * value * Self.center(column: column, row: row, width: width, height: height)
         }
         let sum = values.reduce(0, +)
         self.values = sum > 1e-12 ? values.map { $0 / sum } : values
@@ -163,7 +164,7 @@ struct SaliencyMap: Sendable {
     }
 
     /// Weights the center a little more, and in portrait images the part above it, where heads are.
-    private static func center(_ column: Int, _ row: Int, _ width: Int, _ height: Int) -> Double {
+    private static func center(column: Int, row: Int, width: Int, height: Int) -> Double {
         let offsetX = (Double(column) + 0.5) / Double(width) - 0.5
         let offsetY = (Double(row) + 0.5) / Double(height) - (height > width ? 0.3 : 0.45)
         let middle = 1 - 0.75 * min(1, (offsetX * offsetX + offsetY * offsetY) * 2)
@@ -172,7 +173,7 @@ struct SaliencyMap: Sendable {
     }
 
     /// The gradient of a pixel's luma.
-    private static func edges(_ luma: [Double], _ width: Int, _ height: Int) -> [Double] {
+    private static func edges(_ luma: [Double], width: Int, height: Int) -> [Double] {
         var found = [Double](repeating: 0, count: luma.count)
         guard width > 2, height > 2 else { return found }
         for row in 1..<(height - 1) {
@@ -195,7 +196,7 @@ struct SaliencyMap: Sendable {
     }
 
     /// A box blur in both directions, twice: about a Gaussian of 1/40 of the image.
-    private static func blurred(_ values: [Double], _ width: Int, _ height: Int) -> [Double] {
+    private static func blurred(_ values: [Double], width: Int, height: Int) -> [Double] {
         let reach = max(1, max(width, height) / 48)
         var result = values
         for _ in 0..<2 {
@@ -247,15 +248,15 @@ struct SaliencyFeatures: Sendable {
             luma[index] = 0.299 * r + 0.587 * g + 0.114 * b
             blue[index] = b - luma[index]
             red[index] = r - luma[index]
-            skin[index] = Self.skin(r, g, b, luma: luma[index])
+            skin[index] = Self.skin(r: r, g: g, b: b, luma: luma[index])
         }
         self.luma = luma
         self.skin = skin
-        rarity = Self.rarity(luma, blue, red)
+        rarity = Self.rarity(luma, blue: blue, red: red)
     }
 
     /// The rarity of a pixel's color: its mean distance from the image's colors in coarse steps.
-    private static func rarity(_ luma: [Double], _ blue: [Double], _ red: [Double]) -> [Double] {
+    private static func rarity(_ luma: [Double], blue: [Double], red: [Double]) -> [Double] {
         func bin(_ index: Int) -> Int {
             let (l, b, r) = (Int(luma[index] * 7.99), Int((blue[index] + 1) * 7.99), Int((red[index] + 1) * 7.99))
             return (l * 16 + b) * 16 + r
@@ -285,7 +286,7 @@ struct SaliencyFeatures: Sendable {
     }
 
     /// The likelihood of skin: near the usual skin directions in the color cube, at any luma except dark ones.
-    private static func skin(_ r: Double, _ g: Double, _ b: Double, luma: Double) -> Double {
+    private static func skin(r: Double, g: Double, b: Double, luma: Double) -> Double {
         let length = (r * r + g * g + b * b).squareRoot()
         guard length > 0.25, luma > 0.12, r > g, g > b * 0.9 else { return 0 }
         let (x, y, z) = (r / length - 0.735, g / length - 0.54, b / length - 0.415)

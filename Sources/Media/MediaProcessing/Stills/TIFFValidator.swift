@@ -29,7 +29,7 @@ package struct TIFFValidator {
         var first: TIFFPage?
         for number in 0..<pagesMax where number == 0 || offset > 0 {
             let (tags, next) = try parser.directory(at: offset)
-            let page = try parser.page(number, tags)
+            let page = try parser.page(number, tags: tags)
             if number == 0 || !page.isReduced { try parser.parts(tags) }
             if !page.isReduced { return page }
             (first, offset) = (first ?? page, next)
@@ -70,8 +70,8 @@ package struct TIFFValidator {
         return (tags, next ?? 0)
     }
 
-    private func page(_ page: Int, _ tags: [Entry]) throws -> TIFFPage {
-        func value(_ tag: Int, _ index: Int = 0) throws -> Int? {
+    private func page(_ page: Int, tags: [Entry]) throws -> TIFFPage {
+        func value(_ tag: Int, index: Int = 0) throws -> Int? {
             guard let entry = tags.first(where: { $0.tag == tag }), index < entry.count, entry.valueBytes > 0 else {
                 return nil
             }
@@ -80,7 +80,7 @@ package struct TIFFValidator {
         // RGB, a palette, CMYK, YCbCr and Lab; gray has one. libvips makes colors of a palette's sample.
         let colors = [2: 3, 3: 0, 5: 4, 6: 3, 8: 3][try value(262) ?? 1] ?? 1
         let extras = tags.first { $0.tag == 338 }?.count ?? 0
-        let kinds = try (0..<min(extras, Self.extrasMax)).map { try value(338, $0) ?? 0 }
+        let kinds = try (0..<min(extras, Self.extrasMax)).map { try value(338, index: $0) ?? 0 }
         return TIFFPage(
             number: page, colors: colors, alpha: kinds.firstIndex { $0 == 1 || $0 == 2 }.map { colors + $0 },
             isReduced: (try value(254) ?? 0) & Self.reducedOrMask != 0)

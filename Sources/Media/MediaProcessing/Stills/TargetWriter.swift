@@ -30,13 +30,13 @@ extension ImageRenditionWriter {
         var rendered = RenderedMedia()
         if let box = request.thumbnail {
             let geometry = ThumbnailGeometry(imageWidth: image.width, imageHeight: image.height, box: box)
-            rendered.thumbnail = try writeThumbnail(source, geometry)
+            rendered.thumbnail = try writeThumbnail(source, geometry: geometry)
         }
         try writeTargets(of: source, pace, in: &rendered)
         return rendered
     }
 
-    private func writeThumbnail(_ source: TargetSource, _ geometry: ThumbnailGeometry) throws -> RenderedImage {
+    private func writeThumbnail(_ source: TargetSource, geometry: ThumbnailGeometry) throws -> RenderedImage {
         let quality = StillEncoding.thumbnailQuality
         let kept = geometry.kept
         let still = try source.picture(width: geometry.width, height: geometry.height, kept: kept, quality: quality)
@@ -55,7 +55,7 @@ extension ImageRenditionWriter {
                 continue
             }
             do {
-                guard let still = try source.encode(target, pace) else {
+                guard let still = try source.encode(target, pace: pace) else {
                     rendered.missingTargets[target.key] = .targetNoImage
                     continue
                 }
@@ -130,7 +130,7 @@ struct TargetSource {
     /// The file of a picture; nil when the image has nothing to show in it.
     ///
     /// - Throws: `limit.exceeded` when nothing is below its aim.
-    mutating func encode(_ target: TargetRendition, _ pace: EncodingPace) throws -> EncodedImage? {
+    mutating func encode(_ target: TargetRendition, pace: EncodingPace) throws -> EncodedImage? {
         switch target.content {
         case .silhouette:
             return try Silhouette(of: image(), side: target.width).map {
@@ -140,12 +140,13 @@ struct TargetSource {
         case .picture where target.fit == .whole:
             let scale = target.scale(imageWidth: width, imageHeight: height)
             let size = (Self.reduced(width, by: scale), Self.reduced(height, by: scale))
-            return try encode(PixelRect(left: 0, top: 0, width: width, height: height), size, target, pace)
+            return try encode(
+                PixelRect(left: 0, top: 0, width: width, height: height), size: size, target: target, pace: pace)
         case .picture:
             let area = try crop.area(ratio: target.ratio)
             let isLarger = area.width > target.width && area.height > target.height
             let size = isLarger ? (target.width, target.height) : (area.width, area.height)
-            return try encode(area, size, target, pace)
+            return try encode(area, size: size, target: target, pace: pace)
         }
     }
 
@@ -164,7 +165,7 @@ struct TargetSource {
     }
 
     private func encode(
-        _ area: PixelRect, _ size: (width: Int, height: Int), _ target: TargetRendition, _ pace: EncodingPace
+        _ area: PixelRect, size: (width: Int, height: Int), target: TargetRendition, pace: EncodingPace
     ) throws -> EncodedImage {
         switch pixels {
         case .components(let image):
@@ -174,7 +175,7 @@ struct TargetSource {
             guard bytes.count > target.bytesAim else {
                 return EncodedImage(.jpeg, bytes, width: part.width, height: part.height)
             }
-            return try Self.ladder(part.image(), target, pace)
+            return try Self.ladder(part.image(), target: target, pace: pace)
         case .image(let image):
             let part = try image.area(left: area.left, top: area.top, width: area.width, height: area.height)
             let isSame = size.width == area.width && size.height == area.height
@@ -183,7 +184,7 @@ struct TargetSource {
                 return try PNGLadder(bytesMax: target.bytesAim, isTransparent: true, pace: pace)
                     .encode(picture, wasOver: false).still
             }
-            let photograph = try Self.ladder(picture.withoutAlpha().inMemory(), target, pace)
+            let photograph = try Self.ladder(picture.withoutAlpha().inMemory(), target: target, pace: pace)
             let drawing = try LosslessPNG(picture.withoutAlpha().inMemory()).encode(
                 compression: StillEncoding.compression)
             return drawing.count < photograph.bytes.count ? EncodedImage(.png, drawing, of: picture) : photograph
@@ -191,7 +192,7 @@ struct TargetSource {
     }
 
     private static func ladder(
-        _ opaque: Image, _ target: TargetRendition, _ pace: EncodingPace
+        _ opaque: Image, target: TargetRendition, pace: EncodingPace
     ) throws -> EncodedImage {
         let full = JPEGEncoding(quality: StillLadder.reducedQuality, halvesChroma: true)
         return try JPEGLadder(bytesMax: target.bytesAim, full: full, pace: pace).encode(opaque).still

@@ -21,9 +21,9 @@ enum WebPStillDecoder {
             var components = try WebPDecoder.decode(
                 window.all(in: webP.imageData), width: webP.storedWidth, height: webP.storedHeight
             ) { try checkDeadline(deadline) }
-            SampleRange.expand(&components.luma, .luma)
-            SampleRange.expand(&components.blue, .chroma)
-            SampleRange.expand(&components.red, .chroma)
+            SampleRange.expand(&components.luma, by: .luma)
+            SampleRange.expand(&components.blue, by: .chroma)
+            SampleRange.expand(&components.red, by: .chroma)
             return PlanarImage(planes: planes(of: components), orientation: webP.orientation)
         }
     }
@@ -62,9 +62,9 @@ struct PlainWebP {
     /// - Throws: `media.corrupt` when a chunk or the file is truncated.
     init?(_ window: ByteWindow) throws {
         guard let parts = try WebPChunkLayout(window), let content = parts.imageData,
-            let size = try Self.size(content, window), parts.canvas.map({ $0 == size }) ?? true,
-            parts.matchesHeader, try parts.profile.map({ try Self.isSRGB($0, window) }) ?? true,
-            let orientation = try parts.exif.map({ try Self.orientation($0, window) }) ?? .upright,
+            let size = try Self.size(content, in: window), parts.canvas.map({ $0 == size }) ?? true,
+            parts.matchesHeader, try parts.profile.map({ try Self.isSRGB($0, in: window) }) ?? true,
+            let orientation = try parts.exif.map({ try Self.orientation($0, in: window) }) ?? .upright,
             orientation == .upright || (size.width % 2 == 0 && size.height % 2 == 0)
         else { return nil }
         (storedWidth, storedHeight, self.orientation) = (size.width, size.height, orientation)
@@ -77,7 +77,7 @@ struct PlainWebP {
     var height: Int { orientation.swapsSides ? storedWidth : storedHeight }
 
     /// Nil for anything but a key frame with a start code. RFC 6386, 9.1.
-    private static func size(_ content: Range<Int>, _ window: ByteWindow) throws -> WebPChunkLayout.Size? {
+    private static func size(_ content: Range<Int>, in window: ByteWindow) throws -> WebPChunkLayout.Size? {
         guard content.count >= 10, try window.byte(at: content.lowerBound) & 1 == 0,
             try window.bigEndian(at: content.lowerBound + 3, bytes: 3) == 0x9D012A
         else { return nil }
@@ -87,12 +87,12 @@ struct PlainWebP {
         return WebPChunkLayout.Size(width: width, height: height)
     }
 
-    private static func isSRGB(_ range: Range<Int>, _ window: ByteWindow) throws -> Bool {
+    private static func isSRGB(_ range: Range<Int>, in window: ByteWindow) throws -> Bool {
         try range.count <= profileBytesMax && ICCProfile.isSRGB(window.all(in: range))
     }
 
     /// Nil for a block that cannot be read, or that other readers might interpret differently.
-    private static func orientation(_ range: Range<Int>, _ window: ByteWindow) throws -> Orientation? {
+    private static func orientation(_ range: Range<Int>, in window: ByteWindow) throws -> Orientation? {
         guard range.count <= exifBytesMax else { return nil }
         var block = try Array(window.whole(at: range.lowerBound, count: range.count))
         // With the prefix used in JPEG, which the container format does not allow, but some writers add.
@@ -130,7 +130,7 @@ struct WebPChunkLayout {
     init?(_ window: ByteWindow) throws {
         var isPlain = true
         try WebPChunks.parse(window) { type, content in
-            isPlain = try record(type, content, window)
+            isPlain = try record(type, content: content, in: window)
             return isPlain
         }
         if !isPlain { return nil }
@@ -142,7 +142,7 @@ struct WebPChunkLayout {
         return (flags & Flag.profile != 0) == (profile != nil) && (flags & Flag.exif != 0) == (exif != nil)
     }
 
-    private mutating func record(_ type: String, _ content: Range<Int>, _ window: ByteWindow) throws -> Bool {
+    private mutating func record(_ type: String, content: Range<Int>, in window: ByteWindow) throws -> Bool {
         let isExtended = flags != nil
         switch type {
         case "VP8X" where !isExtended && imageData == nil && content.count >= 10:

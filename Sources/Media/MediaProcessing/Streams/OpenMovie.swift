@@ -37,7 +37,7 @@ struct OpenMovie {
     ) throws -> OpenMovie {
         let demuxer = try demuxer(
             descriptor, format: format, isRecognized: isRecognized, downloading: download?.bytes, deadline: deadline)
-        demuxer.packetsEnd = try packetsEnd(descriptor, demuxer, deadline: deadline)
+        demuxer.packetsEnd = try packetsEnd(descriptor, demuxer: demuxer, deadline: deadline)
         let declared = demuxer.streams
         try declared.forEach(checkPixels)
         // The header of a fragmented file has no duration and describes the first fragment at most.
@@ -63,7 +63,7 @@ struct OpenMovie {
 
     /// Where the frames of an MP3 or ADTS file end by our own parser, so that libav does not read its tags as frames.
     private static func packetsEnd(
-        _ descriptor: CInt, _ demuxer: Demuxer, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, demuxer: Demuxer, deadline: ContinuousClock.Instant
     ) throws -> Int64? {
         guard ["mp3", "aac"].contains(demuxer.name) else { return nil }
         let window = try ByteWindow(descriptor: descriptor, noun: "audio file", deadline: deadline)
@@ -140,9 +140,10 @@ struct OpenMovie {
             return try demuxer(descriptor, format: format, downloading: downloading, deadline: deadline)
         } catch {
             if isRecognized {
-                throw error.attachPrepError(.mediaCorrupt, "The file is damaged or incomplete; send an intact one.")
+                throw error.attachPrepError(
+                    .mediaCorrupt, message: "The file is damaged or incomplete; send an intact one.")
             }
-            throw error.attachPrepError(.mediaUnrecognized, "The file is in no known movie or audio format.")
+            throw error.attachPrepError(.mediaUnrecognized, message: "The file is in no known movie or audio format.")
         }
     }
 
@@ -156,7 +157,7 @@ struct OpenMovie {
         }
         let opened = try Demuxer.open(descriptor, demuxer: nil, downloading: downloading, deadline: deadline)
         // libav shows nothing of an edit without a duration, other players show all that follows.
-        guard isISOBaseMedia(opened), ISOEditLists.hasEndlessEdit(descriptor, deadline) else {
+        guard isISOBaseMedia(opened), ISOEditLists.hasEndlessEdit(descriptor, deadline: deadline) else {
             return opened
         }
         return try Demuxer.open(

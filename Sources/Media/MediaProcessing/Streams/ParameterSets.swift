@@ -42,7 +42,7 @@ struct ParameterSetScan {
         var sets = ParameterSets()
         packet.withBytes { sample in
             // Parameter sets come before the first slice.
-            func accepts(_ unit: RawSpan) -> Bool { !sets.add(unit, codec) }
+            func accepts(_ unit: RawSpan) -> Bool { !sets.add(unit, codec: codec) }
             if let lengths { _ = lengths.parse(sample, accepts) } else { StartCodes.parse(sample, accepts) }
         }
         if isAtStart { beginsWithSets = !sets.isEmpty }
@@ -97,7 +97,7 @@ private struct ParameterSets {
     init(configuration: [UInt8], _ codec: NALUnitValidator.Codec) {
         guard configuration.first == 1 else {
             unsafe StartCodes.parse(configuration.span.bytes) { unit in
-                add(unit, codec)
+                add(unit, codec: codec)
                 return true
             }
             return
@@ -106,19 +106,19 @@ private struct ParameterSets {
         switch codec {
         case .h264:
             reader.skip(5)
-            for _ in 0..<(reader.byte() & 31) { add(reader.unit(), codec) }
-            for _ in 0..<reader.byte() { add(reader.unit(), codec) }
+            for _ in 0..<(reader.byte() & 31) { add(reader.unit(), codec: codec) }
+            for _ in 0..<reader.byte() { add(reader.unit(), codec: codec) }
         case .hevc:
             reader.skip(22)
             for _ in 0..<reader.byte() {
                 reader.skip(1)
-                for _ in 0..<reader.number() where !reader.isAtEnd { add(reader.unit(), codec) }
+                for _ in 0..<reader.number() where !reader.isAtEnd { add(reader.unit(), codec: codec) }
             }
         }
     }
 
-    private mutating func add(_ unit: [UInt8], _ codec: NALUnitValidator.Codec) {
-        unsafe add(unit.span.bytes, codec)
+    private mutating func add(_ unit: [UInt8], codec: NALUnitValidator.Codec) {
+        unsafe add(unit.span.bytes, codec: codec)
     }
 
     /// Adds a unit if it is a parameter set of the base layer.
@@ -126,7 +126,7 @@ private struct ParameterSets {
     /// - Returns: Whether it is a slice, which no set follows.
     // Bounded throughout: offsets in the unit.
     @discardableResult
-    mutating func add(_ unit: RawSpan, _ codec: NALUnitValidator.Codec) -> Bool {
+    mutating func add(_ unit: RawSpan, codec: NALUnitValidator.Codec) -> Bool {
         guard unit.byteCount > 2 else { return false }
         let kind: Kind
         switch codec {

@@ -32,14 +32,14 @@ struct TrackSelection {
             (video, otherVideos) = (videos.first, [])
             return
         }
-        let moving = try Self.moving(videos.map(\.index), demuxer, another)
-        let ranked = videos.sorted { Self.rank($0, moving) < Self.rank($1, moving) }
+        let moving = try Self.moving(videos.map(\.index), demuxer: demuxer, another)
+        let ranked = videos.sorted { Self.rank($0, moving: moving) < Self.rank($1, moving: moving) }
         video = ranked.first
         otherVideos = ranked.dropFirst().filter { moving.contains($0.index) }
     }
 
     /// Lower is shown first.
-    private static func rank(_ stream: StreamDescription, _ moving: Set<Int>) -> (Int, Int, Int, Int, Int) {
+    private static func rank(_ stream: StreamDescription, moving: Set<Int>) -> (Int, Int, Int, Int, Int) {
         let isMoving = moving.contains(stream.index)
         let isCover = !isMoving && imageCodecs.contains(stream.codec)
         return (
@@ -49,7 +49,7 @@ struct TrackSelection {
 
     /// The streams with more than one frame.
     private static func moving(
-        _ streams: [Int], _ demuxer: Demuxer, _ another: (() throws -> Demuxer)?
+        _ streams: [Int], demuxer: Demuxer, _ another: (() throws -> Demuxer)?
     ) throws -> Set<Int> {
         var moving = Set(streams.filter { demuxer.indexedSamples(stream: $0) > 1 })
         guard moving.count < streams.count, let demuxer = try another?() else { return moving }

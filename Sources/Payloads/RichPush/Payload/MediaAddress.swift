@@ -14,13 +14,15 @@ package enum MediaAddress {
     /// Whether the address is an http or https URL with a host and without control characters; unencoded spaces after
     /// the host are allowed.
     private static func isURL(_ address: String) -> Bool {
-        guard let scheme = ["https://", "http://"].first(where: { hasScheme(address, $0) }) else { return false }
+        guard let scheme = ["https://", "http://"].first(where: { hasScheme(address, scheme: $0) }) else {
+            return false
+        }
         let rest = address.dropFirst(scheme.count)
         let host = rest.prefix { !"/?#".contains($0) }
         return !host.isEmpty && !host.contains { $0.isWhitespace } && !rest.contains(where: isControl)
     }
 
-    private static func hasScheme(_ address: String, _ scheme: String) -> Bool {
+    private static func hasScheme(_ address: String, scheme: String) -> Bool {
         address.prefix(scheme.count).lowercased() == scheme
     }
 

@@ -130,20 +130,20 @@ struct DialectMedia {
         let matches = location.address.matches(in: top, countMax: Limits.payloadMediaMax + 1) { match in
             match.value.string.map { MediaAddress.read($0, namesLocalFiles: location.namesLocalFiles) != nil } ?? false
         }
-        var found = matches.compactMap { item($0, location, in: top) }
-        hideOthers(&found, location, in: top)
+        var found = matches.compactMap { item($0, location: location, in: top) }
+        hideOthers(&found, location: location, in: top)
         self[keyPath: list] += found
     }
 
-    private mutating func item(_ match: PatternMatch, _ location: MediaLocation, in top: PayloadValue)
+    private mutating func item(_ match: PatternMatch, location: MediaLocation, in top: PayloadValue)
         -> PayloadMediaItem?
     {
         guard let written = match.value.string,
             let address = MediaAddress.read(written, namesLocalFiles: location.namesLocalFiles)
         else { return nil }
         var item = PayloadMediaItem(address: address, path: match.path, location: location)
-        item.fields = fields(location, match, in: top)
-        item.id = identifier(item, match, in: top)
+        item.fields = fields(location, match: match, in: top)
+        item.id = identifier(item, match: match, in: top)
         if let fallback = text(of: .fallbackURL, item, in: top),
             case .url(let url) = MediaAddress.read(fallback, namesLocalFiles: false)
         {
@@ -154,7 +154,7 @@ struct DialectMedia {
         item.options = read.options
         for warning in read.warnings where !warnings.contains(warning) { warnings.append(warning) }
         if case .other(let other) = address, location.target == .ios {
-            warnings.append(Self.notFetched(other, item.path))
+            warnings.append(Self.notFetched(other, path: item.path))
         }
         return item
     }
@@ -169,7 +169,7 @@ struct DialectMedia {
 
     /// The paths of the existing fields, each at the first of its locations.
     private func fields(
-        _ location: MediaLocation, _ match: PatternMatch, in top: PayloadValue
+        _ location: MediaLocation, match: PatternMatch, in top: PayloadValue
     ) -> [MediaLocation.Field: PayloadPath] {
         ([location.fields] + location.otherFields).reduce(into: [:]) { found, fields in
             for (field, pattern) in fields where found[field] == nil {
@@ -179,7 +179,7 @@ struct DialectMedia {
         }
     }
 
-    private func identifier(_ item: PayloadMediaItem, _ match: PatternMatch, in top: PayloadValue) -> String? {
+    private func identifier(_ item: PayloadMediaItem, match: PatternMatch, in top: PayloadValue) -> String? {
         if case .eachMember = item.location.address.steps.last, case .key(let key) = match.path.steps.last {
             return key
         }
@@ -191,8 +191,7 @@ struct DialectMedia {
     }
 
     /// When the payload selects one item for the collapsed thumbnail, hides the thumbnails of the others.
-    private mutating func hideOthers(_ found: inout [PayloadMediaItem], _ location: MediaLocation, in top: PayloadValue)
-    {
+    private mutating func hideOthers(_ found: inout [PayloadMediaItem], location: MediaLocation, in top: PayloadValue) {
         guard found.count > 1, let pattern = location.thumbnailID,
             case .string(let id) = top.value(at: pattern.path(choosing: []))
         else { return }
@@ -209,7 +208,7 @@ struct DialectMedia {
         }
     }
 
-    private static func notFetched(_ address: String, _ path: PayloadPath) -> PayloadWarning {
+    private static func notFetched(_ address: String, path: PayloadPath) -> PayloadWarning {
         let remedy =
             address.hasPrefix("//")
             ? "an app cannot fetch a URL without a scheme, so write https: before it"
@@ -226,16 +225,16 @@ struct ParsedMediaOptions {
     var warnings: [PayloadWarning] = []
 
     init(_ fields: [MediaLocation.Field: PayloadPath], in top: PayloadValue) {
-        read(fields[.clippingRect], in: top, Self.clippingRect) { $0.clippingRect = $1 }
-        read(fields[.thumbnailTime], in: top, Self.time) { $0.thumbnailTime = $1 }
-        read(fields[.thumbnailHidden], in: top, Self.hidden) { $0.thumbnailHidden = $1 }
+        read(fields[.clippingRect], in: top, reading: Self.clippingRect) { $0.clippingRect = $1 }
+        read(fields[.thumbnailTime], in: top, reading: Self.time) { $0.thumbnailTime = $1 }
+        read(fields[.thumbnailHidden], in: top, reading: Self.hidden) { $0.thumbnailHidden = $1 }
         for field in [MediaLocation.Field.type, .typeHint] {
-            read(fields[field], in: top, Self.text) { _, _ in }
+            read(fields[field], in: top, reading: Self.text) { _, _ in }
         }
     }
 
     private mutating func read<Option>(
-        _ path: PayloadPath?, in top: PayloadValue, _ reading: (PayloadValue) -> ParsedOption<Option>,
+        _ path: PayloadPath?, in top: PayloadValue, reading: (PayloadValue) -> ParsedOption<Option>,
         _ set: (inout PayloadMediaOptions, Option) -> Void
     ) {
         guard let path, let value = top.value(at: path), value != .null, value != .string("") else { return }

@@ -16,7 +16,7 @@ extension PayloadPattern {
         in top: PayloadValue, countMax: Int = .max, where isWanted: (PatternMatch) -> Bool = { _ in true }
     ) -> [PatternMatch] {
         var found: [PatternMatch] = []
-        Self.follow(steps[...], PatternMatch(path: PayloadPath(), value: top, choices: [])) { match in
+        Self.follow(steps[...], here: PatternMatch(path: PayloadPath(), value: top, choices: [])) { match in
             if isWanted(match) { found.append(match) }
             return found.count < countMax
         }
@@ -39,40 +39,40 @@ extension PayloadPattern {
     /// Passes matches to `body` until it returns false; returns false when it did.
     @discardableResult
     private static func follow(
-        _ steps: ArraySlice<Step>, _ here: PatternMatch, _ body: (PatternMatch) -> Bool
+        _ steps: ArraySlice<Step>, here: PatternMatch, _ body: (PatternMatch) -> Bool
     ) -> Bool {
         guard let step = steps.first else { return body(here) }
         let rest = steps.dropFirst()
         switch step {
         case .key(let key):
             guard let value = here.value[key] else { return true }
-            return follow(rest, here.going(.key(key), to: value), body)
+            return follow(rest, here: here.going(.key(key), to: value), body)
         case .text:
             guard let value = here.value.embeddedJSON else { return true }
-            return follow(rest, here.going(.text, to: value), body)
+            return follow(rest, here: here.going(.text, to: value), body)
         case .first:
             guard let value = here.value[0] else { return true }
-            return follow(rest, here.choosing([.index(0)], to: value), body)
+            return follow(rest, here: here.choosing([.index(0)], to: value), body)
         case .each:
             let elements = here.value.elements ?? []
             return elements.indices.allSatisfy { index in
                 // Skips elements without the next key before creating a path: an array may be long.
                 if case .key(let key) = rest.first, elements[index][key] == nil { return true }
-                return follow(rest, here.choosing([.index(index)], to: elements[index]), body)
+                return follow(rest, here: here.choosing([.index(index)], to: elements[index]), body)
             }
         case .eachMember:
             let members = here.value.members ?? []
-            return members.allSatisfy { follow(rest, here.choosing([.key($0.key)], to: $0.value), body) }
+            return members.allSatisfy { follow(rest, here: here.choosing([.key($0.key)], to: $0.value), body) }
         case .mediaBelow:
             return MediaURLSearch.urls(below: here.value).allSatisfy { path, value in
-                follow(rest, here.choosing(path.steps, to: value), body)
+                follow(rest, here: here.choosing(path.steps, to: value), body)
             }
         case .dotted(let parts):
-            return keys(parts[...], [], here.value) { chosen, value in
+            return keys(parts[...], chosen: [], value: here.value) { chosen, value in
                 if !rest.isEmpty, let inner = value.embeddedContainer {
-                    return follow(rest, here.choosing(chosen + [.text], to: inner), body)
+                    return follow(rest, here: here.choosing(chosen + [.text], to: inner), body)
                 }
-                return follow(rest, here.choosing(chosen, to: value), body)
+                return follow(rest, here: here.choosing(chosen, to: value), body)
             }
         }
     }
@@ -81,14 +81,14 @@ extension PayloadPattern {
     ///
     /// Each value is visited at most once, since the keys on its path determine how many parts are consumed.
     private static func keys(
-        _ parts: ArraySlice<String>, _ chosen: [PayloadPath.Step], _ value: PayloadValue,
+        _ parts: ArraySlice<String>, chosen: [PayloadPath.Step], value: PayloadValue,
         _ body: ([PayloadPath.Step], PayloadValue) -> Bool
     ) -> Bool {
         guard let part = parts.first else { return body(chosen, value) }
-        if let inner = value.embeddedContainer { return keys(parts, chosen + [.text], inner, body) }
+        if let inner = value.embeddedContainer { return keys(parts, chosen: chosen + [.text], value: inner, body) }
         if case .array = value {
             guard let index = Int(part), let element = value[index] else { return true }
-            return keys(parts.dropFirst(), chosen + [.index(index)], element, body)
+            return keys(parts.dropFirst(), chosen: chosen + [.index(index)], value: element, body)
         }
         // Comparing the existing keys is cheaper than generating all possible ones.
         let fitting = (value.members ?? []).compactMap { member -> (parts: Int, member: PayloadMember)? in
@@ -96,7 +96,7 @@ extension PayloadPattern {
             return own.elementsEqual(parts.prefix(own.count)) { $0 == $1 } ? (own.count, member) : nil
         }
         return fitting.sorted { $0.parts > $1.parts }.allSatisfy { fit in
-            keys(parts.dropFirst(fit.parts), chosen + [.key(fit.member.key)], fit.member.value, body)
+            keys(parts.dropFirst(fit.parts), chosen: chosen + [.key(fit.member.key)], value: fit.member.value, body)
         }
     }
 }

@@ -71,12 +71,12 @@ enum ContentCoding: Sendable, Hashable {
     /// - Throws: `download.content_coding` when too many bytes produce no output, `internal` when zlib does not start,
     ///   and what `use` throws.
     func decode(
-        _ piece: UnsafeRawBufferPointer, _ host: String,
+        _ piece: UnsafeRawBufferPointer, host: String,
         use: (UnsafeRawBufferPointer) throws(AttachPrepError) -> Void
     ) throws(AttachPrepError) -> Bool {
         guard unsafe !piece.isEmpty else { return true }
         hasBegun = true
-        guard coding == .deflate, inflater == nil else { return try unsafe unpack(piece, host, use) }
+        guard coding == .deflate, inflater == nil else { return try unsafe unpack(piece, host: host, use) }
         unsafe first.append(contentsOf: piece)
         guard first.count >= 2 else { return true }
         let start = first
@@ -85,13 +85,13 @@ enum ContentCoding: Sendable, Hashable {
         guard let inflater = try? Inflater(wrapping) else { throw .internalFailure("zlib does not start") }
         self.inflater = inflater
         let result = unsafe start.withUnsafeBytes { bytes in
-            Result { () throws(AttachPrepError) in try unsafe unpack(bytes, host, use) }
+            Result { () throws(AttachPrepError) in try unsafe unpack(bytes, host: host, use) }
         }
         return try result.get()
     }
 
     private func unpack(
-        _ piece: UnsafeRawBufferPointer, _ host: String,
+        _ piece: UnsafeRawBufferPointer, host: String,
         _ use: (UnsafeRawBufferPointer) throws(AttachPrepError) -> Void
     ) throws(AttachPrepError) -> Bool {
         var rest = unsafe piece[...]

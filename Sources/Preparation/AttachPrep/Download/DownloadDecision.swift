@@ -24,35 +24,35 @@ enum DownloadDecision: Sendable, Hashable {
         if let abortError = received.abortError {
             self = .fail(abortError)
         } else if ending == .deadlineReached || ending == .cancelled {
-            self = Self.step(ending, facts)
+            self = Self.step(ending, facts: facts)
         } else if let verdict = received.verdict, !verdict.hasContent {
-            self = Self.step(verdict, facts.host)
+            self = Self.step(verdict, host: facts.host)
         } else if received.isUndecodable {
             self = .startOverUndecoded(.undecodable(facts.host))
         } else if ending == .completed, received.isCompressedStreamTruncated {
             self = .retry(.truncated(facts.host, bytes: facts.bytes, total: nil))
         } else if ending == .completed, received.verdict == nil {
             // libcurl reports success when the connection ends within the head.
-            self = .retry(.connectionClosed(facts.host, "completed without a whole head"))
+            self = .retry(.connectionClosed(facts.host, detail: "completed without a whole head"))
         } else {
-            self = Self.step(ending, facts)
+            self = Self.step(ending, facts: facts)
         }
     }
 
-    private static func step(_ verdict: ResponseVerdict, _ host: String) -> DownloadDecision {
+    private static func step(_ verdict: ResponseVerdict, host: String) -> DownloadDecision {
         switch verdict {
         case .redirect(let location): .follow(location: location)
         case .unusableRange, .unusableCondition: .startOver(.sourceChanged(host))
         case .unchanged: .unchanged
-        case .busy(let status): .retry(.unexpectedStatus(host, status, isRetryable: true))
-        case .gone(let status): .fail(.notFound(host, status))
-        case .rejected(let status): .fail(.unexpectedStatus(host, status, isRetryable: false))
-        case .ambiguous(let field): .fail(.ambiguousHeader(host, field))
+        case .busy(let status): .retry(.unexpectedStatus(host, status: status, isRetryable: true))
+        case .gone(let status): .fail(.notFound(host, status: status))
+        case .rejected(let status): .fail(.unexpectedStatus(host, status: status, isRetryable: false))
+        case .ambiguous(let field): .fail(.ambiguousHeader(host, field: field))
         case .whole, .continuation: .finish
         }
     }
 
-    private static func step(_ ending: TransferEnding, _ facts: TransferError.Facts) -> DownloadDecision {
+    private static func step(_ ending: TransferEnding, facts: TransferError.Facts) -> DownloadDecision {
         guard let failure = TransferError(ending, facts) else {
             // HTTP permits a server to send less than the requested range.
             guard let total = facts.total, facts.bytes < total else { return .finish }
@@ -99,10 +99,10 @@ package enum ResponseVerdict: Sendable, Hashable {
         }
         self =
             switch head.status {
-            case 206: Self.range(head, point)
+            case 206: Self.range(head, point: point)
             case 416 where point != nil: .unusableRange
             case 200...299: .whole(total: head.isEncoded ? nil : head.contentLength)
-            case 304: Self.unmodified(head, validators)
+            case 304: Self.unmodified(head, validators: validators)
             case 301, 302, 303, 307, 308: Self.redirect(head)
             case 408, 425, 429, 500...599: .busy(status: head.status)
             case 404, 410: .gone(status: head.status)
@@ -118,7 +118,7 @@ package enum ResponseVerdict: Sendable, Hashable {
         }
     }
 
-    private static func range(_ head: ResponseHead, _ point: ResumePoint?) -> ResponseVerdict {
+    private static func range(_ head: ResponseHead, point: ResumePoint?) -> ResponseVerdict {
         if let point {
             let total = head.contentRange?.total ?? point.total
             return point.isContinued(by: head) ? .continuation(total: total) : .unusableRange
@@ -133,7 +133,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     }
 
     /// A 304 is an error unless the request was conditional.
-    private static func unmodified(_ head: ResponseHead, _ validators: SourceValidators?) -> ResponseVerdict {
+    private static func unmodified(_ head: ResponseHead, validators: SourceValidators?) -> ResponseVerdict {
         guard let validators else { return .rejected(status: head.status) }
         return validators.contradicts(head) ? .unusableCondition : .unchanged
     }
@@ -166,9 +166,10 @@ extension TransferError {
         let host = facts.host
         switch ending {
         case .completed: return nil
-        case .connectTimedOut: self = .timeout("\(host) did not accept a connection within", facts.limits.connect)
-        case .firstByteTimedOut: self = .timeout("\(host) did not answer within", facts.limits.firstByte)
-        case .stalled: self = .timeout("\(host) sent too little data for", facts.limits.stall)
+        case .connectTimedOut:
+            self = .timeout("\(host) did not accept a connection within", limit: facts.limits.connect)
+        case .firstByteTimedOut: self = .timeout("\(host) did not answer within", limit: facts.limits.firstByte)
+        case .stalled: self = .timeout("\(host) sent too little data for", limit: facts.limits.stall)
         case .deadlineReached: self.init(error: .deadlineExceeded(host), remedy: .none)
         case .cancelled: self.init(error: .cancelled(host), remedy: .none)
         case .transferCodingRefused: self.init(error: .rejectedTransferCoding(host), remedy: .none)
@@ -184,48 +185,48 @@ extension TransferError {
             return
         }
         if let status = facts.proxyStatus, status >= 400 {
-            self.init(error: .rejectedByProxy(host, status, detail), remedy: .none)
+            self.init(error: .rejectedByProxy(host, status: status, detail: detail), remedy: .none)
             return
         }
         if error.isTLSAlert, !facts.hasHead {
-            self.init(error: .tlsFailed(host, detail), remedy: .none)
+            self.init(error: .tlsFailed(host, detail: detail), remedy: .none)
             return
         }
         if error.isHeaderWithoutColon {
-            self.init(error: .headerWithoutColon(host, detail), remedy: .none)
+            self.init(error: .headerWithoutColon(host, detail: detail), remedy: .none)
             return
         }
         switch code {
-        case .timedOut: self = .timeout("\(host) did not accept a connection within", facts.limits.connect)
-        case .couldNotConnect: self.init(error: .notConnected(host, detail), remedy: .retry)
+        case .timedOut: self = .timeout("\(host) did not accept a connection within", limit: facts.limits.connect)
+        case .couldNotConnect: self.init(error: .notConnected(host, detail: detail), remedy: .retry)
         case .couldNotResolveHost, .couldNotResolveProxy, .proxyHandshake:
-            self.init(error: .notConnected(host, detail), remedy: .none)
+            self.init(error: .notConnected(host, detail: detail), remedy: .none)
         case .gotNothing, .sendError, .receiveError, .http2, .http2Stream, .partialFile:
             let truncated = AttachPrepError.truncated(host, bytes: facts.bytes, total: facts.total, detail: detail)
-            self.init(error: facts.hasHead ? truncated : .connectionClosed(host, detail), remedy: .retry)
+            self.init(error: facts.hasHead ? truncated : .connectionClosed(host, detail: detail), remedy: .retry)
         case .weirdServerReply, .unsupportedProtocol, .badFunctionArgument:
-            self.init(error: .notHTTP(host, detail), remedy: .none)
+            self.init(error: .notHTTP(host, detail: detail), remedy: .none)
         case .badContentEncoding: self.init(error: .rejectedTransferCoding(host), remedy: .none)
         case .outOfMemory where !facts.hasHead, .tooLarge:
             self.init(error: .headerLineTooLong(host, after: facts.lastHeader), remedy: .none)
-        case _ where code.isTLS: self.init(error: .tlsFailed(host, detail), remedy: .none)
+        case _ where code.isTLS: self.init(error: .tlsFailed(host, detail: detail), remedy: .none)
         default: self.init(error: .internalFailure(detail), remedy: .none)
         }
     }
 
-    private static func timeout(_ words: String, _ limit: Duration) -> TransferError {
+    private static func timeout(_ words: String, limit: Duration) -> TransferError {
         let sentence = "\(words) \(limit.inSeconds); try again later or check the server."
         return TransferError(error: AttachPrepError(.downloadTimeout, sentence), remedy: .retry)
     }
 }
 
 extension AttachPrepError {
-    fileprivate static func notFound(_ host: String, _ status: Int) -> AttachPrepError {
+    fileprivate static func notFound(_ host: String, status: Int) -> AttachPrepError {
         AttachPrepError(
             .sourceNotFound, "\(host) has no such file (status \(status)); check the URL.", status: status)
     }
 
-    fileprivate static func unexpectedStatus(_ host: String, _ status: Int, isRetryable: Bool) -> AttachPrepError {
+    fileprivate static func unexpectedStatus(_ host: String, status: Int, isRetryable: Bool) -> AttachPrepError {
         let remedy = isRetryable ? "try again later" : "check the URL and the access it needs"
         return AttachPrepError(
             .downloadHTTPStatus, "\(host) answered with status \(status) instead of the file; \(remedy).",
@@ -236,32 +237,32 @@ extension AttachPrepError {
         AttachPrepError(.downloadTruncated, "The file on \(host) changed while it was being fetched; try again.")
     }
 
-    fileprivate static func rejectedByProxy(_ host: String, _ status: Int, _ detail: String) -> AttachPrepError {
+    fileprivate static func rejectedByProxy(_ host: String, status: Int, detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadConnect, "The proxy refused a connection to \(host) (status \(status)); check its rules.",
             detail: detail, isRetryable: status >= 500)
     }
 
-    fileprivate static func notConnected(_ host: String, _ detail: String) -> AttachPrepError {
+    fileprivate static func notConnected(_ host: String, detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadConnect, "No connection to \(host) could be made; check the URL and the server.",
             detail: detail)
     }
 
-    static func connectionClosed(_ host: String, _ detail: String) -> AttachPrepError {
+    static func connectionClosed(_ host: String, detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadConnect, "\(host) closed the connection without an answer; try again or check the server.",
             detail: detail)
     }
 
-    fileprivate static func tlsFailed(_ host: String, _ detail: String) -> AttachPrepError {
+    fileprivate static func tlsFailed(_ host: String, detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTLS,
             "No TLS connection to \(host) could be made; check its certificate, or trust its CA (CA file).",
             detail: detail)
     }
 
-    static func notHTTP(_ host: String, _ detail: String) -> AttachPrepError {
+    static func notHTTP(_ host: String, detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus, "\(host) did not send a valid HTTP response; check the URL and its port.",
             detail: detail, isRetryable: false)

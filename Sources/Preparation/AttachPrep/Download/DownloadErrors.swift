@@ -3,7 +3,7 @@ internal import MediaTypes
 
 /// The errors of downloads. Each message gives what failed, the limit and what to do.
 extension AttachPrepError {
-    static func blocked(_ host: String, _ address: IPAddress, _ range: BlockedAddressRange) -> AttachPrepError {
+    static func blocked(_ host: String, address: IPAddress, range: BlockedAddressRange) -> AttachPrepError {
         AttachPrepError(
             .sourceAddressBlocked,
             "\(host) resolves to a blocked address (\(range.name)); \(publicAddress).",
@@ -18,12 +18,12 @@ extension AttachPrepError {
 
     private static let publicAddress = "use a public address or allow the private network"
 
-    static func resolutionTimedOut(_ host: String, _ limit: Duration) -> AttachPrepError {
+    static func resolutionTimedOut(_ host: String, limit: Duration) -> AttachPrepError {
         AttachPrepError(
             .downloadDNS, "The name \(host) was not resolved within \(limit.inSeconds); check the name servers.")
     }
 
-    static func unresolved(_ host: String, _ error: NameResolutionError) -> AttachPrepError {
+    static func unresolved(_ host: String, error: NameResolutionError) -> AttachPrepError {
         switch error {
         case .unknownName:
             AttachPrepError(
@@ -104,13 +104,13 @@ extension AttachPrepError {
             .downloadTruncated, "\(host) sent a body that does not match its Content-Encoding; check the server.")
     }
 
-    static func ambiguousHeader(_ host: String, _ field: String) -> AttachPrepError {
+    static func ambiguousHeader(_ host: String, field: String) -> AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus, "\(host) sent an ambiguous \(field) header; check the server.",
             isRetryable: false)
     }
 
-    static func headerWithoutColon(_ host: String, _ detail: String) -> AttachPrepError {
+    static func headerWithoutColon(_ host: String, detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus, "\(host) sent a header line without a colon; remove it on the server.",
             detail: detail, isRetryable: false)

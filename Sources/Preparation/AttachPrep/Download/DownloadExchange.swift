@@ -104,7 +104,7 @@ final class DownloadExchange: TransferObserver {
         traffic.add(piece.count)
         guard let verdict = received.verdict else {
             // After "101 Switching Protocols", the bytes belong to another protocol.
-            return holds { () throws(AttachPrepError) in throw .notHTTP(host, "bytes without a final answer") }
+            return holds { () throws(AttachPrepError) in throw .notHTTP(host, detail: "bytes without a final answer") }
         }
         // The body of a redirect or an error is read only so that the connection can be reused.
         // A 304 has no body (RFC 9110, 15.4.5): a connection that sends one is not reused.
@@ -113,7 +113,7 @@ final class DownloadExchange: TransferObserver {
         let isTaken = holds { () throws(AttachPrepError) in
             guard let decoder = state.withLock({ $0.decoder }) else { return try unsafe append(piece) }
             let bytesMax = max(Limits.unpackedBytesFree, bytesSent.multiplied(clamping: Limits.unpackedShareMax))
-            fits = try unsafe decoder.decode(piece, host) { (unpacked) throws(AttachPrepError) in
+            fits = try unsafe decoder.decode(piece, host: host) { (unpacked) throws(AttachPrepError) in
                 guard decoder.bytesUnpacked <= bytesMax else { throw .decompressionRatioExceeded(host) }
                 guard .now < deadline else { throw .deadlineExceeded(host) }
                 try unsafe append(unpacked)
@@ -157,7 +157,9 @@ final class DownloadExchange: TransferObserver {
         guard let head = received.head, head.status == 206, !head.isEncoded, let range = head.contentRange else {
             return
         }
-        guard body.bytes.adding(clamping: bytes) <= range.end else { throw .ambiguousHeader(host, "Content-Range") }
+        guard body.bytes.adding(clamping: bytes) <= range.end else {
+            throw .ambiguousHeader(host, field: "Content-Range")
+        }
     }
 
     /// Whether to read the body: a long unneeded body ends the transfer, a short one is read so that the connection can
@@ -253,7 +255,7 @@ final class BodyFile: Sendable {
     func declare(total: Int?) throws(AttachPrepError) {
         try state.withLock { state throws(AttachPrepError) in
             state.total = total
-            try check(max(total ?? 0, state.bytes), state)
+            try check(max(total ?? 0, state.bytes), state: state)
         }
     }
 
@@ -261,7 +263,7 @@ final class BodyFile: Sendable {
     ///
     /// - Throws: The error of the limit that it exceeds.
     func check(declared bytes: Int?) throws(AttachPrepError) {
-        try state.withLock { state throws(AttachPrepError) in try check(bytes ?? 0, state) }
+        try state.withLock { state throws(AttachPrepError) in try check(bytes ?? 0, state: state) }
     }
 
     /// Appends one piece to the file.
@@ -271,7 +273,7 @@ final class BodyFile: Sendable {
     ///   `output.not_writable`.
     func append(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) -> Bool {
         let (isDue, bytes, total) = try state.withLock { state throws(AttachPrepError) in
-            try check(state.bytes.adding(clamping: piece.count), state)
+            try check(state.bytes.adding(clamping: piece.count), state: state)
             try unsafe write(piece, at: state.bytes)
             unsafe state.hasher.update(bufferPointer: piece)
             state.bytes += piece.count
@@ -300,13 +302,13 @@ final class BodyFile: Sendable {
         try state.withLock { state throws(AttachPrepError) in
             state.verdict = verdict
             state.isUnidentified = verdict == .undecided && state.marks.isEmpty
-            try check(max(state.total ?? 0, state.bytes), state)
+            try check(max(state.total ?? 0, state.bytes), state: state)
             // Only when `check` did not throw: a rejected transfer stays paused until it has ended.
             state.isCheckPending = false
         }
     }
 
-    private func check(_ bytes: Int, _ state: borrowing State) throws(AttachPrepError) {
+    private func check(_ bytes: Int, state: borrowing State) throws(AttachPrepError) {
         if case .accepted(let limit, let tooLarge) = state.verdict, bytes > limit { throw tooLarge }
         if bytes > bytesMax { throw .bodyTooLarge(bytesMax) }
         if state.isUnidentified, state.bytes > Limits.unidentifiedBytesMax { throw .unidentifiedBody }

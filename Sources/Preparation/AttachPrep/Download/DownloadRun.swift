@@ -84,11 +84,11 @@ struct DownloadRun {
         }
         let requestedAt = Date.now
         let (received, report) = try await exchange(with: hosts)
-        record(received, report, requestedAt)
+        record(received, report: report, requestedAt: requestedAt)
         let facts = TransferError.Facts(
             host: hop.host, limits: downloader.timeouts, hasHead: received.head != nil, bytes: body.bytes,
             total: body.total, proxyStatus: report.proxyStatus, lastHeader: received.lastHeader)
-        let step = explained(DownloadDecision(after: report.ending, received, facts), received)
+        let step = explained(DownloadDecision(after: report.ending, received, facts), received: received)
         return try await apply(step, retryAfter: report.retryAfter)
     }
 
@@ -104,7 +104,7 @@ struct DownloadRun {
         return hosts
     }
 
-    private mutating func record(_ received: DownloadExchange.Received, _ report: TransferReport, _ requestedAt: Date) {
+    private mutating func record(_ received: DownloadExchange.Received, report: TransferReport, requestedAt: Date) {
         timings.add(report.timings)
         httpVersion = report.httpVersion ?? httpVersion
         opensConnection = report.ending != .completed
@@ -141,15 +141,15 @@ struct DownloadRun {
     }
 
     /// Replaces the error of a rejected request when the signed URL has expired.
-    private func explained(_ step: DownloadDecision, _ received: DownloadExchange.Received) -> DownloadDecision {
+    private func explained(_ step: DownloadDecision, received: DownloadExchange.Received) -> DownloadDecision {
         guard case .fail = step, received.abortError == nil, case .rejected(let status)? = received.verdict,
             [400, 401, 403].contains(status)
         else { return step }
         if let expiry = [hop, first].compactMap({ SignedURLExpiry.date(of: $0.text) }).min(), expiry <= .now {
-            return .fail(.expiredURL(hop.host, status, at: expiry))
+            return .fail(.expiredURL(hop.host, status: status, at: expiry))
         }
         // A body had begun.
-        return head == nil || status == 400 ? step : .fail(.rejectedAfterExpiry(hop.host, status))
+        return head == nil || status == 400 ? step : .fail(.rejectedAfterExpiry(hop.host, status: status))
     }
 
     private mutating func follow(_ location: ForeignText) throws {
@@ -194,7 +194,7 @@ extension DownloadRun {
                     return await loop.perform(settings, observer: exchange)
                 }
                 group.addTask { [body, onPrefix] in
-                    try await Self.answer(prefixEvents, about: body, onPrefix) { loop.wakeUp() }
+                    try await Self.answer(prefixEvents, about: body, onPrefix: onPrefix) { loop.wakeUp() }
                     return nil
                 }
                 // Waits for a running `onPrefix`, so that no attempt starts while the caller still reads the previous
@@ -208,7 +208,7 @@ extension DownloadRun {
     }
 
     private static func answer(
-        _ prefixEvents: AsyncStream<Void>, about body: BodyFile, _ onPrefix: PrefixCheck, answered: () -> Void
+        _ prefixEvents: AsyncStream<Void>, about body: BodyFile, onPrefix: PrefixCheck, answered: () -> Void
     ) async throws {
         for await _ in prefixEvents {
             while let bytes = body.takePendingCheck() {

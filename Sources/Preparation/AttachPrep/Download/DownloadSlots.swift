@@ -44,7 +44,7 @@ final class DownloadSlots: Sendable {
         guard let id else { return }
         let alarm = Task {
             try await ContinuousClock().sleep(until: deadline)
-            giveUp(id, DeadlineReachedError())
+            giveUp(id, error: DeadlineReachedError())
         }
         defer { alarm.cancel() }
         try await wait(id, until: deadline)
@@ -64,15 +64,15 @@ final class DownloadSlots: Sendable {
                 }
                 if isFree { continuation.resume() }
                 // Deadline and cancellation may have fired before the waiter was registered.
-                if ContinuousClock.now >= deadline { giveUp(id, DeadlineReachedError()) }
-                if Task.isCancelled { giveUp(id, CancellationError()) }
+                if ContinuousClock.now >= deadline { giveUp(id, error: DeadlineReachedError()) }
+                if Task.isCancelled { giveUp(id, error: CancellationError()) }
             }
         } onCancel: {
-            giveUp(id, CancellationError())
+            giveUp(id, error: CancellationError())
         }
     }
 
-    private func giveUp(_ id: UInt64, _ error: any Error) {
+    private func giveUp(_ id: UInt64, error: any Error) {
         let waiter = state.withLock { state -> Waiter? in
             guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
             return state.waiters.remove(at: index)

@@ -21,13 +21,14 @@ extension SourceFreshness {
         // With "Vary: *", the response may depend on anything, not only on the request.
         guard isShared, !head.values("vary").contains(where: { $0.contains(UInt8(ascii: "*")) }) else { return }
         let requestedAt = date.timeIntervalSince1970
-        let lifetime = min(Self.lifetime(head, directives, requestedAt: requestedAt), Limits.freshSecondsMax)
+        let lifetime = min(
+            Self.lifetime(head, directives: directives, requestedAt: requestedAt), Limits.freshSecondsMax)
         let rest = lifetime - Self.age(head, requestedAt: requestedAt)
         if rest > 0 { freshUntil = date.addingTimeInterval(rest) }
     }
 
     /// Lifetime in seconds: `s-maxage`, else `max-age`, else `Expires`.
-    private static func lifetime(_ head: ResponseHead, _ directives: CacheDirectives, requestedAt: Double) -> Double {
+    private static func lifetime(_ head: ResponseHead, directives: CacheDirectives, requestedAt: Double) -> Double {
         if let seconds = directives.seconds("s-maxage") ?? directives.seconds("max-age") { return Double(seconds) }
         let expiries = Set(head.values("expires"))
         guard expiries.count == 1, let expiry = expiries.first.flatMap(HTTPDate.date) else { return 0 }

@@ -52,14 +52,14 @@ extension String {
 
 extension AttachPrepError {
     /// - Parameter date: When the signature of the URL expired.
-    static func expiredURL(_ host: String, _ status: Int, at date: Date) -> AttachPrepError {
+    static func expiredURL(_ host: String, status: Int, at date: Date) -> AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus,
             "\(host) answered with status \(status): the signed URL expired at \(date.formatted(.iso8601)); request "
                 + "the file with a new URL.")
     }
 
-    static func rejectedAfterExpiry(_ host: String, _ status: Int) -> AttachPrepError {
+    static func rejectedAfterExpiry(_ host: String, status: Int) -> AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus,
             "\(host) had begun to send the file and answered the next attempt with status \(status): the URL or its "

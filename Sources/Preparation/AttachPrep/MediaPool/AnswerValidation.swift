@@ -33,7 +33,7 @@ struct AnswerValidation {
 
     private func validate(_ report: WorkReport) throws {
         guard case .declared(let pixels, let frames) = report else { return }
-        try Self.expect(.count, pixels, frames)
+        try Self.expect(.count, values: pixels, frames)
     }
 
     // MARK: Errors
@@ -58,19 +58,19 @@ struct AnswerValidation {
     // MARK: Inspection
 
     private func validated(_ media: InspectedMedia) throws -> InspectedMedia {
-        try Self.expect(.side, media.width, media.height)
-        try Self.expect(.count, media.frames, media.loopCount)
-        try Self.expect(.count, media.frameDelaysMilliseconds ?? [])
-        try Self.expect(.duration, media.duration, media.damage?.declaredDuration)
-        try Self.expect(.share, media.damage?.intactShare)
-        try Self.expect(.list, media.audio.count)
+        try Self.expect(.side, values: media.width, media.height)
+        try Self.expect(.count, values: media.frames, media.loopCount)
+        try Self.expect(.count, values: media.frameDelaysMilliseconds ?? [])
+        try Self.expect(.duration, values: media.duration, media.damage?.declaredDuration)
+        try Self.expect(.share, values: media.damage?.intactShare)
+        try Self.expect(.list, values: media.audio.count)
         if let video = media.video {
-            try Self.expect(.side, video.storedWidth, video.storedHeight)
-            try Self.expect(.count, video.bitDepth)
-            try Self.expect(.ratio, video.sampleAspectRatio, video.frameRate)
-            try Self.expect(.moment, video.firstFrameTime, video.lastFrameTime)
+            try Self.expect(.side, values: video.storedWidth, video.storedHeight)
+            try Self.expect(.count, values: video.bitDepth)
+            try Self.expect(.ratio, values: video.sampleAspectRatio, video.frameRate)
+            try Self.expect(.moment, values: video.firstFrameTime, video.lastFrameTime)
         }
-        for stream in media.audio { try Self.expect(.count, stream.channels, stream.sampleRate, stream.bitRate) }
+        for stream in media.audio { try Self.expect(.count, values: stream.channels, stream.sampleRate, stream.bitRate) }
         return media.bounded
     }
 
@@ -86,9 +86,9 @@ struct AnswerValidation {
 
     private func validated(_ media: RenderedMedia, of request: RenderRequest) throws -> RenderedMedia {
         if let attachment = media.attachment {
-            try Self.expect(.side, attachment.width, attachment.height)
-            try Self.expect(.count, attachment.frames)
-            try Self.expect(.duration, attachment.duration)
+            try Self.expect(.side, values: attachment.width, attachment.height)
+            try Self.expect(.count, values: attachment.frames)
+            try Self.expect(.duration, values: attachment.duration)
             try expectFile(of: attachment.bytes, as: .attachment, of: request)
         }
         let keys = Set(request.targets.map(\.key))
@@ -99,17 +99,17 @@ struct AnswerValidation {
         // Bounded: lists are joined.
         for (image, output) in [(media.thumbnail, RenderOutput.thumbnail), (media.crop, .crop)] + targets {
             guard let image else { continue }
-            try Self.expect(.side, image.width, image.height)
+            try Self.expect(.side, values: image.width, image.height)
             try expectFile(of: image.bytes, as: output, of: request)
         }
         for position in [media.sourcePosition, media.attachmentPosition] {
             switch position {
-            case .seconds(let seconds): try Self.expect(.moment, seconds)
-            case .frame(let number): try Self.expect(.count, number)
+            case .seconds(let seconds): try Self.expect(.moment, values: seconds)
+            case .frame(let number): try Self.expect(.count, values: number)
             case nil: break
             }
         }
-        try Self.expect(.list, media.reductions.count, media.warnings.count)
+        try Self.expect(.list, values: media.reductions.count, media.warnings.count)
         return media.bounded
     }
 
@@ -129,7 +129,7 @@ struct AnswerValidation {
     // MARK: Description
 
     private func validated(_ description: EngineDescription) throws -> EngineDescription {
-        try Self.expect(.list, description.libraries.count, description.abilities.count)
+        try Self.expect(.list, values: description.libraries.count, description.abilities.count)
         return EngineDescription(
             libraries: description.libraries.map {
                 .init(name: $0.name.boundedSentence, version: $0.version.boundedSentence)
@@ -142,17 +142,17 @@ struct AnswerValidation {
 
     // MARK: Numbers
 
-    private static func expect(_ quantity: MediaQuantity, _ values: Int?...) throws {
-        try expect(quantity, values.compactMap(\.self))
+    private static func expect(_ quantity: MediaQuantity, values: Int?...) throws {
+        try expect(quantity, values: values.compactMap(\.self))
     }
 
-    private static func expect(_ quantity: MediaQuantity, _ values: [Int]) throws {
+    private static func expect(_ quantity: MediaQuantity, values: [Int]) throws {
         for value in values where !quantity.range.contains(Double(value)) {
             throw MediaProcessError.invalidAnswer("\(value) is out of range for \(quantity)")
         }
     }
 
-    private static func expect(_ quantity: MediaQuantity, _ values: Double?...) throws {
+    private static func expect(_ quantity: MediaQuantity, values: Double?...) throws {
         // NaN is in no range.
         for value in values.compactMap(\.self) where !quantity.range.contains(value) {
             throw MediaProcessError.invalidAnswer("\(value) is out of range for \(quantity)")

@@ -129,7 +129,7 @@ final class MediaProcessChannel {
             defer { hasEverBeenReady = hasEverBeenReady || mediaProcess.isReady }
             return try exchange.run()
         } catch let processError as MediaProcessError {
-            let ending = terminate(mediaProcess, processError)
+            let ending = terminate(mediaProcess, processError: processError)
             let isCancelled = pendingCall.isCancelled
             statistics.countFailed(
                 isCancelled ? .cancelled : MediaProcessFailure(processError, ending, isReady: mediaProcess.isReady))
@@ -137,12 +137,12 @@ final class MediaProcessChannel {
             // What a render had written before its deadline is used.
             if processError == .deadlineExceeded, let written = exchange.written { return .rendered(written) }
             let error = ProcessEndingDiagnosis.error(
-                processError, ending, isReady: mediaProcess.isReady, allowance: mediaProcess.allowance)
+                processError, ending: ending, isReady: mediaProcess.isReady, allowance: mediaProcess.allowance)
             throw processError == .connectionClosed && !mediaProcess.isReady ? StartupError(error: error) : error
         }
     }
 
-    private func terminate(_ mediaProcess: MediaProcess, _ processError: MediaProcessError) -> ChildProcess.Ending {
+    private func terminate(_ mediaProcess: MediaProcess, processError: MediaProcessError) -> ChildProcess.Ending {
         current = nil
         // The exit code or signal of a process that is about to end tells whether the file caused it.
         return processError == .connectionClosed ? endAfterClosing(mediaProcess) : end(mediaProcess)

@@ -28,7 +28,7 @@ enum ProcessEndingDiagnosis {
     ///   - isReady: Whether it had loaded its libraries; before that it had not received the file.
     ///   - allowance: The processor time that the call was allowed.
     static func error(
-        _ error: MediaProcessError, _ ending: ChildProcess.Ending, isReady: Bool, allowance: ProcessorAllowance?
+        _ error: MediaProcessError, ending: ChildProcess.Ending, isReady: Bool, allowance: ProcessorAllowance?
     ) -> AttachPrepError {
         switch error {
         case .deadlineExceeded: .deadlinePassed(at: "media work")
@@ -36,17 +36,17 @@ enum ProcessEndingDiagnosis {
         case .invalidAnswer(let what): crash("invalid answer: \(what)")
         case .unreachable(let what):
             AttachPrepError(.internal, "The media process could not be reached; try again.", detail: what)
-        case .connectionClosed: isReady ? terminated(ending, allowance) : startupError(ending)
+        case .connectionClosed: isReady ? terminated(ending, allowance: allowance) : startupError(ending)
         }
     }
 
     private static func terminated(
-        _ ending: ChildProcess.Ending, _ allowance: ProcessorAllowance?
+        _ ending: ChildProcess.Ending, allowance: ProcessorAllowance?
     ) -> AttachPrepError {
         switch ending {
         // While it encodes, it may use what all cores can give until its deadline.
         case .killed(SIGXCPU) where allowance?.isEncoding == true: .deadlinePassed(at: "media work")
-        case .killed(SIGXCPU): processorLimitExceeded(ending, allowance)
+        case .killed(SIGXCPU): processorLimitExceeded(ending, allowance: allowance)
         // Decoders do not raise these signals, so they were sent from outside.
         case .killed(SIGTERM), .killed(SIGINT), .killed(SIGHUP), .killed(SIGQUIT):
             AttachPrepError(.internal, "The media process was ended from outside; try again.", detail: ending.sentence)
@@ -55,7 +55,7 @@ enum ProcessEndingDiagnosis {
     }
 
     private static func processorLimitExceeded(
-        _ ending: ChildProcess.Ending, _ allowance: ProcessorAllowance?
+        _ ending: ChildProcess.Ending, allowance: ProcessorAllowance?
     ) -> AttachPrepError {
         let seconds = (allowance?.seconds ?? Limits.callProcessorSecondsMin).rounded(.up)
         return AttachPrepError(

@@ -120,18 +120,18 @@ public final class MediaProcessPool: MediaEngine {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                enter(SlotSchedule.Waiter(number: number, isRender: isRender, share: share), continuation)
+                enter(SlotSchedule.Waiter(number: number, isRender: isRender, share: share), continuation: continuation)
             }
         } onCancel: {
             abandon(number)
         }
     }
 
-    private func enter(_ waiter: SlotSchedule.Waiter, _ continuation: CheckedContinuation<Int?, Never>) {
+    private func enter(_ waiter: SlotSchedule.Waiter, continuation: CheckedContinuation<Int?, Never>) {
         let isCancelled = state.withLock { state in
             guard state.expected.remove(waiter.number) != nil else { return true }
             state.waiting[waiter.number] = continuation
-            Self.resume(state.schedule.enter(waiter, at: state.seconds), &state)
+            Self.resume(state.schedule.enter(waiter, at: state.seconds), in: &state)
             return false
         }
         if isCancelled { continuation.resume(returning: nil) }
@@ -148,11 +148,11 @@ public final class MediaProcessPool: MediaEngine {
         state.withLock { state in
             let grants = state.schedule.release(
                 worker: worker, isRender: isRender, isWarm: workers[worker].isWarm, at: state.seconds)
-            Self.resume(grants, &state)
+            Self.resume(grants, in: &state)
         }
     }
 
-    private static func resume(_ grants: [SlotSchedule.Grant], _ state: inout sending State) {
+    private static func resume(_ grants: [SlotSchedule.Grant], in state: inout sending State) {
         for grant in grants { state.waiting.removeValue(forKey: grant.waiter)?.resume(returning: grant.worker) }
     }
 }

@@ -79,10 +79,10 @@ public struct SandboxCheckResult: Codable, Sendable, Hashable {
     init(_ attempt: EscapeKind, ending: ChildProcess.Ending) {
         self.attempt = attempt
         layer = attempt.layer
-        (isBlocked, explanation) = Self.reading(attempt, ending)
+        (isBlocked, explanation) = Self.reading(attempt, ending: ending)
     }
 
-    private static func reading(_ attempt: EscapeKind, _ ending: ChildProcess.Ending) -> (Bool, String) {
+    private static func reading(_ attempt: EscapeKind, ending: ChildProcess.Ending) -> (Bool, String) {
         switch (attempt, ending) {
         case (_, .exited(MediaProcessExit.attemptBlocked)): (true, "blocked")
         case (_, .exited(MediaProcessExit.sandboxUnavailable)): (false, missing(attempt.layer))

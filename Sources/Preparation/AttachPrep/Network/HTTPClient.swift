@@ -66,7 +66,8 @@ package final class HTTPClient: Sendable {
         let headers = try RequestHeaders(call.headers)
         do {
             let host = try await hostResolver.resolve(name: address.host, address.port, before: call.deadline)
-            return try await exchange(settings(call, to: address, headers, pinned: host), call, address.host)
+            return try await exchange(
+                settings(call, to: address, headers: headers, pinned: host), call: call, host: address.host)
         } catch let failure as TemporaryNameError {
             throw failure.error
         } catch is CancellationError {
@@ -81,7 +82,7 @@ package final class HTTPClient: Sendable {
         await loop.shutdown()
     }
 
-    private func exchange(_ settings: TransferSettings, _ call: HTTPClientRequest, _ host: String) async throws
+    private func exchange(_ settings: TransferSettings, call: HTTPClientRequest, host: String) async throws
         -> HTTPClientResponse
     {
         let exchange = HTTPClientExchange(host: host, addressPolicy: addressPolicy, bytesMax: call.answerBytesMax)
@@ -97,11 +98,11 @@ package final class HTTPClient: Sendable {
         let facts = TransferError.Facts(
             host: host, limits: limits(of: call), hasHead: false, bytes: 0, total: nil, proxyStatus: nil)
         let failure = TransferError(report.ending, facts)
-        throw failure?.error ?? .notHTTP(host, "the transfer ended without a final response")
+        throw failure?.error ?? .notHTTP(host, detail: "the transfer ended without a final response")
     }
 
     private func settings(
-        _ call: HTTPClientRequest, to address: WebAddress, _ headers: RequestHeaders, pinned host: PinnedHost
+        _ call: HTTPClientRequest, to address: WebAddress, headers: RequestHeaders, pinned host: PinnedHost
     ) -> TransferSettings {
         let timeouts = limits(of: call)
         let limits = TransferLimits(

@@ -43,14 +43,14 @@ final class HTTPClientExchange: TransferObserver {
     }
 
     func mayConnect(to address: String) -> Bool {
-        allows(address, "when connecting")
+        allows(address, occasion: "when connecting")
     }
 
     func maySendRequest(to address: String) -> Bool {
-        allows(address, "on a connection in use")
+        allows(address, occasion: "on a connection in use")
     }
 
-    private func allows(_ address: String, _ occasion: String) -> Bool {
+    private func allows(_ address: String, occasion: String) -> Bool {
         guard !addressPolicy.allows(address) else { return true }
         return reject(.blocked(host, detail: "\(address), \(occasion)"))
     }
@@ -71,7 +71,7 @@ final class HTTPClientExchange: TransferObserver {
 
     func received(body piece: UnsafeRawBufferPointer, bytesSent: Int) -> Bool {
         // After "101 Switching Protocols", the bytes belong to another protocol.
-        guard hasHead else { return reject(.notHTTP(host, "bytes without a final answer")) }
+        guard hasHead else { return reject(.notHTTP(host, detail: "bytes without a final answer")) }
         return state.withLock { state in
             unsafe state.body.append(contentsOf: piece.prefix(max(0, bytesMax.subtracting(clamping: state.body.count))))
             state.bodyBytes = state.bodyBytes.adding(clamping: piece.count)

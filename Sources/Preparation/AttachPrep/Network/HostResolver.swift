@@ -15,7 +15,7 @@ struct HostResolver: Sendable {
         let addresses = try await addresses(of: host, port: port, deadline: deadline)
         for address in addresses {
             if let range = addressPolicy.blockedRange(of: address) {
-                throw AttachPrepError.blocked(host, address, range)
+                throw AttachPrepError.blocked(host, address: address, range: range)
             }
         }
         let tried = [addresses.filter(\.isIPv4), addresses.filter { !$0.isIPv4 }]
@@ -34,9 +34,9 @@ struct HostResolver: Sendable {
             return answer
         } catch is TimeoutError {
             if ContinuousClock.now >= deadline { throw AttachPrepError.deadlineExceeded(host) }
-            throw AttachPrepError.resolutionTimedOut(host, timeout)
+            throw AttachPrepError.resolutionTimedOut(host, limit: timeout)
         } catch let error as NameResolutionError {
-            let failure = AttachPrepError.unresolved(host, error)
+            let failure = AttachPrepError.unresolved(host, error: error)
             if case .temporary = error { throw TemporaryNameError(error: failure) }
             throw failure
         }
@@ -108,16 +108,16 @@ struct ResolveOverrides: Sendable, Hashable {
             guard parts.count == 3, let port = UInt16(parts[1]) else { throw Self.unreadable(entry) }
             let addresses = parts[2].split(separator: ",").map { IPAddress(String($0.trimming { "[]".contains($0) })) }
             guard !addresses.isEmpty, !addresses.contains(nil) else { throw Self.unreadable(entry) }
-            answers[Self.key(String(parts[0]), Int(port))] = addresses.compactMap(\.self)
+            answers[Self.key(String(parts[0]), port: Int(port))] = addresses.compactMap(\.self)
         }
     }
 
     /// The addresses for a host and port; nil without an entry.
     func addresses(of host: String, port: Int) -> [IPAddress]? {
-        answers[Self.key(host, port)] ?? answers[Self.key("*", port)]
+        answers[Self.key(host, port: port)] ?? answers[Self.key("*", port: port)]
     }
 
-    private static func key(_ host: String, _ port: Int) -> String { "\(host.lowercased()):\(port)" }
+    private static func key(_ host: String, port: Int) -> String { "\(host.lowercased()):\(port)" }
 
     private static func unreadable(_ entry: String) -> AttachPrepError {
         AttachPrepError(

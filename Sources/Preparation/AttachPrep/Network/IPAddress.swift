@@ -75,11 +75,11 @@ public struct AddressBlock: Sendable, Hashable {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         // A zone names a network interface, not a network.
         guard parts.count <= 2, !text.contains("%"), let written = IPAddress(parts[0]) else {
-            throw .invalidAddressBlock(text, "is not a CIDR block such as 10.2.0.0/16 or fd12::/48")
+            throw .invalidAddressBlock(text, reason: "is not a CIDR block such as 10.2.0.0/16 or fd12::/48")
         }
         let bitsMax = written.isIPv4 ? 32 : 128
         guard let bits = parts.count == 1 ? bitsMax : Self.number(parts[1]), bits <= bitsMax else {
-            throw .invalidAddressBlock(text, "has no prefix length from 0 to \(bitsMax) after the slash")
+            throw .invalidAddressBlock(text, reason: "has no prefix length from 0 to \(bitsMax) after the slash")
         }
         // The embedded IPv4 address starts at bit 96.
         let isMapped = !written.isIPv4 && bits >= 96 && written.unmapped.isIPv4
@@ -87,7 +87,7 @@ public struct AddressBlock: Sendable, Hashable {
         (first, prefixBits) = isMapped ? (written.unmapped, bits - 96) : (written, bits)
         guard first.masked(prefixBits) == first else {
             throw .invalidAddressBlock(
-                text, "has bits set after its prefix; write \(first.masked(prefixBits))/\(bits)")
+                text, reason: "has bits set after its prefix; write \(first.masked(prefixBits))/\(bits)")
         }
     }
 
@@ -126,7 +126,7 @@ extension IPAddress {
 }
 
 extension AttachPrepError {
-    fileprivate static func invalidAddressBlock(_ text: String, _ reason: String) -> AttachPrepError {
+    fileprivate static func invalidAddressBlock(_ text: String, reason: String) -> AttachPrepError {
         AttachPrepError(
             .requestInvalid,
             "The network \"\(MessageText.excerpt(text, bytesMax: 64))\" \(reason).")

@@ -254,7 +254,7 @@ enum HTTPDate {
         // Bounded: two digits each.
         let seconds = hour * 3600 + minute * 60 + second
         // Bounded: the year has at most four digits.
-        return Date(timeIntervalSince1970: Double(days(to: day, month + 1, year) * 86_400 + seconds))
+        return Date(timeIntervalSince1970: Double(days(to: day, month: month + 1, year: year) * 86_400 + seconds))
     }
 
     private static func number(_ text: String, digits: Int) -> Int? {
@@ -264,7 +264,7 @@ enum HTTPDate {
     }
 
     /// Days since 1970-01-01 in the proleptic Gregorian calendar.
-    private static func days(to day: Int, _ month: Int, _ year: Int) -> Int {
+    private static func days(to day: Int, month: Int, year: Int) -> Int {
         // Years are counted from March, so that the leap day is the last day.
         // Bounded: four digits.
         let year = month > 2 ? year : year - 1

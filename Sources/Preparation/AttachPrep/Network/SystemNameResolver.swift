@@ -35,12 +35,12 @@ package final class SystemNameResolver: NameResolver {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 lookup.wait(continuation)
-                state.withLock { $0.add(lookup, name) }
+                state.withLock { $0.add(lookup, name: name) }
                 startThreads()
-                if Task.isCancelled { giveUp(lookup, name) }
+                if Task.isCancelled { giveUp(lookup, name: name) }
             }
         } onCancel: {
-            giveUp(lookup, name)
+            giveUp(lookup, name: name)
         }
     }
 
@@ -57,9 +57,9 @@ package final class SystemNameResolver: NameResolver {
         "ac", "co", "com", "edu", "go", "gov", "ne", "net", "or", "org",
     ]
 
-    private func giveUp(_ lookup: Lookup, _ name: String) {
+    private func giveUp(_ lookup: Lookup, name: String) {
         lookup.finish(.failure(CancellationError()))
-        state.withLock { $0.remove(lookup, name) }
+        state.withLock { $0.remove(lookup, name: name) }
         // The thread of this lookup may no longer count against the limit, so another one may start.
         startThreads()
     }
@@ -67,7 +67,7 @@ package final class SystemNameResolver: NameResolver {
     private func startThreads() {
         while let name = state.withLock({ $0.next() }) {
             do { try DedicatedThread.start(name: "resolver") { [self] in work(name) } } catch {
-                end(name, .failure(NameResolutionError.temporary(detail: "no thread could be started")))
+                end(name, result: .failure(NameResolutionError.temporary(detail: "no thread could be started")))
             }
         }
     }
@@ -76,12 +76,12 @@ package final class SystemNameResolver: NameResolver {
     private func work(_ first: String) {
         var next: String? = first
         while let name = next {
-            end(name, lookUp(name).mapError { $0 })
+            end(name, result: lookUp(name).mapError { $0 })
             next = state.withLock { $0.next() }
         }
     }
 
-    private func end(_ name: String, _ result: Result<[IPAddress], any Error>) {
+    private func end(_ name: String, result: Result<[IPAddress], any Error>) {
         let lookups = state.withLock { $0.end(name) }
         for lookup in lookups { lookup.finish(result) }
     }
@@ -115,7 +115,7 @@ private struct LookupQueue {
         self.threadsMax = threadsMax
     }
 
-    mutating func add(_ lookup: Lookup, _ name: String) {
+    mutating func add(_ lookup: Lookup, name: String) {
         if running[name] != nil {
             running[name]?.lookups.append(lookup)
         } else if let index = waiting.firstIndex(where: { $0.name == name }) {
@@ -126,7 +126,7 @@ private struct LookupQueue {
     }
 
     /// Removes a lookup that was cancelled.
-    mutating func remove(_ lookup: Lookup, _ name: String) {
+    mutating func remove(_ lookup: Lookup, name: String) {
         if let index = waiting.firstIndex(where: { $0.name == name }) {
             waiting[index].lookups.removeAll { $0 === lookup }
             if waiting[index].lookups.isEmpty { waiting.remove(at: index) }

@@ -16,7 +16,7 @@ package struct WebAddress: Sendable, Hashable {
     package init(_ text: String, httpsOnly: Bool = false) throws(AttachPrepError) {
         let text = try Self.checked(text)
         if let scheme = Self.schemeWritten(in: text), !Self.schemes.contains(scheme) {
-            throw .unsupportedScheme(scheme, RedactedURL.excerpt(text))
+            throw .unsupportedScheme(scheme, shown: RedactedURL.excerpt(text))
         }
         let url: CurlURL
         do {
@@ -38,7 +38,7 @@ package struct WebAddress: Sendable, Hashable {
 
     private init(_ url: CurlURL, httpsOnly: Bool) throws(AttachPrepError) {
         func shown() -> String { RedactedURL.excerpt(url.text) }
-        guard Self.schemes.contains(url.scheme) else { throw .unsupportedScheme(url.scheme, shown()) }
+        guard Self.schemes.contains(url.scheme) else { throw .unsupportedScheme(url.scheme, shown: shown()) }
         guard !httpsOnly || url.scheme == "https" else { throw .httpsRequired(shown()) }
         guard !url.host.isEmpty, url.port > 0 else { throw .invalidURL(shown()) }
         // Converting the name to ASCII turns a circled digit into a digit, so that libcurl, which parses the text
@@ -54,7 +54,7 @@ package struct WebAddress: Sendable, Hashable {
     package func following(_ location: String) throws(AttachPrepError) -> WebAddress {
         let location = try Self.checked(location)
         if let scheme = Self.schemeWritten(in: location), !Self.schemes.contains(scheme) {
-            throw .unsupportedScheme(scheme, RedactedURL.excerpt(location))
+            throw .unsupportedScheme(scheme, shown: RedactedURL.excerpt(location))
         }
         let next: CurlURL
         do {
@@ -109,7 +109,7 @@ extension AttachPrepError {
             "The URL is \(bytes.grouped) bytes long, over the limit of \(Limits.urlBytesMax.grouped); shorten it.")
     }
 
-    fileprivate static func unsupportedScheme(_ scheme: String, _ shown: String) -> AttachPrepError {
+    fileprivate static func unsupportedScheme(_ scheme: String, shown: String) -> AttachPrepError {
         AttachPrepError(
             .sourceSchemeNotAllowed,
             "\(shown) uses the scheme \(MessageText.excerpt(scheme, bytesMax: 32)); use an http or https URL.")

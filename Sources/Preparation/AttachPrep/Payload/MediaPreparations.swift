@@ -68,7 +68,8 @@ extension MediaPreparations {
                 results.items.append(MediaResult(prepared: .untouched))
                 continue
             }
-            results.items.append(try await result(of: item, manifests[index], requests[index], prepare))
+            results.items.append(
+                try await result(of: item, manifest: manifests[index], request: requests[index], prepare))
         }
         for index in otherItems {
             let manifest = index.map { manifests[$0] }
@@ -79,7 +80,7 @@ extension MediaPreparations {
 
     /// The result of an item; if its URL failed, that of its fallback.
     private func result(
-        of item: PayloadMediaItem, _ manifest: Manifest, _ request: AttachmentRequest,
+        of item: PayloadMediaItem, manifest: Manifest, request: AttachmentRequest,
         _ prepare: (AttachmentRequest) async throws -> Manifest
     ) async throws -> MediaResult {
         let first = MediaResult(manifest)

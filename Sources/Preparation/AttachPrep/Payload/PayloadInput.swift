@@ -60,7 +60,7 @@ public struct PayloadInput: Sendable {
     ) async throws -> PayloadResult {
         let shared = SharedPreparations()
         let results = try await messages.concurrentlyMapped(atMost: Limits.payloadMessagesAtOnce) { message in
-            try await message.rewritten(template, receipt, addsNeutralObject) { request in
+            try await message.rewritten(template, receipt: receipt, addsNeutralObject: addsNeutralObject) { request in
                 try await shared.manifest(of: request) { try await prepare($0, message) }
             }
         }
@@ -80,7 +80,7 @@ public struct PayloadInput: Sendable {
 
 extension PayloadInput.Message {
     fileprivate func rewritten(
-        _ template: AttachmentRequest, _ receipt: PushReceipt?, _ addsNeutralObject: Bool,
+        _ template: AttachmentRequest, receipt: PushReceipt?, addsNeutralObject: Bool,
         _ prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest
     ) async throws -> PayloadResult {
         guard let rewriter else {

@@ -154,7 +154,7 @@ final class EarlyProcessing: FetchObserver {
         let result = Task { [self] in
             // Errors of early work are ignored: the pipeline repeats it on the complete file.
             let made = try? await engine().withFreeSlot { slot in
-                try await perform(work, total: body.bytes, signals: pipe.readEnd, slot)
+                try await perform(work, total: body.bytes, signals: pipe.readEnd, engine: slot)
             }
             pipe.closeWriteEnd()
             return made ?? nil
@@ -164,7 +164,7 @@ final class EarlyProcessing: FetchObserver {
     }
 
     private func perform(
-        _ work: EarlyWork, total: Int, signals: CInt, _ engine: any MediaEngine
+        _ work: EarlyWork, total: Int, signals: CInt, engine: any MediaEngine
     ) async throws -> EarlyResult {
         switch work {
         case .thumbnail(var request):

@@ -57,7 +57,7 @@ struct FetchStep: Sendable {
         guard local.bytes <= Limits.sourceBytesMax else { throw SourceSizeLimit.tooLarge(Limits.sourceBytesMax) }
         let identification = identification(of: local.descriptor)
         if !identification.isSuspect(availableBytes: local.bytes, isComplete: true) {
-            _ = try await identify(local.bytes, identification, sha256: nil)
+            _ = try await identify(local.bytes, identification: identification, sha256: nil)
         }
         let start = ContinuousClock.now
         let sha256 = try await dependencies.blocking.run { [deadline, file] in
@@ -65,14 +65,14 @@ struct FetchStep: Sendable {
         }
         var timings = ManifestTimings()
         timings.transfer = start.duration(to: .now).milliseconds
-        let identified = try await identify(local.bytes, identification, sha256: sha256)
+        let identified = try await identify(local.bytes, identification: identification, sha256: sha256)
         timings.identify = identification.milliseconds
         return FetchedSource(
             file: file.readable, bytes: local.bytes, sha256: sha256, timings: timings, identified: identified)
     }
 
     private func identify(
-        _ bytes: Int, _ identification: SourceIdentification, sha256: String?
+        _ bytes: Int, identification: SourceIdentification, sha256: String?
     ) async throws -> IdentifiedMedia {
         let identified = try await identification.finish(bytes: bytes, sha256: sha256)
         if let format = identified.format {

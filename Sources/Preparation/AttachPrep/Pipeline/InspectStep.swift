@@ -53,7 +53,7 @@ struct EarlyThumbnail: Sendable {
     func renditions(in staging: StagingFolder, blocking: BlockingThread) async throws -> Renditions {
         try await blocking.run { [render, files] in
             let open = Dictionary(uniqueKeysWithValues: zip(render.request.outputs, files.map(\.descriptor)))
-            return try RenderStep.renditions(render.media, in: open, staging)
+            return try RenderStep.renditions(render.media, in: open, staging: staging)
         }
     }
 }
@@ -72,9 +72,9 @@ struct SourceInspection: Sendable {
         do {
             let staging = try StagingFolder(output: PreparerConfiguration.scratchFolder)
             defer { staging.discard() }
-            let fetched = try await fetch(staging, deadline)
+            let fetched = try await fetch(staging, deadline: deadline)
             source.record(fetched)
-            let inspected = try await inspect(fetched, deadline)
+            let inspected = try await inspect(fetched, deadline: deadline)
             source.mimeType = inspected.format.mimeType
             source.attachable = Attachability.showsUnchanged(inspected, bytes: fetched.bytes, isRendered: true)
             media = inspected
@@ -88,14 +88,14 @@ struct SourceInspection: Sendable {
         }
     }
 
-    private func fetch(_ staging: StagingFolder, _ deadline: ContinuousClock.Instant) async throws -> FetchedSource {
+    private func fetch(_ staging: StagingFolder, deadline: ContinuousClock.Instant) async throws -> FetchedSource {
         let step = FetchStep(
             request: request, location: location, dependencies: dependencies, file: try SourceFile(in: staging),
             deadline: deadline)
         return try await withDeadline(deadline, stage: "fetching") { try await step.run() }
     }
 
-    private func inspect(_ source: FetchedSource, _ deadline: ContinuousClock.Instant) async throws -> InspectedMedia {
+    private func inspect(_ source: FetchedSource, deadline: ContinuousClock.Instant) async throws -> InspectedMedia {
         let query = InspectRequest(format: source.identified.format, decodesStills: true)
         return try await withDeadline(deadline, stage: "inspection") { [dependencies, request] in
             try await dependencies.engine(for: source, of: request).inspect(

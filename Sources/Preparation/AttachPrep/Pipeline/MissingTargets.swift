@@ -20,7 +20,7 @@ struct MissingTargets {
         return Self.codes.compactMap { code in
             let names = missing.filter { cause(of: $0) == code }
             guard !names.isEmpty else { return nil }
-            return PreparationWarning(code, sentence(code, names.joined(separator: ", ")))
+            return PreparationWarning(code, sentence(code, names: names.joined(separator: ", ")))
         }
     }
 
@@ -33,7 +33,7 @@ struct MissingTargets {
         return hasImage ? .targetLate : .targetNoImage
     }
 
-    private func sentence(_ code: PreparationWarning.Code, _ names: String) -> String {
+    private func sentence(_ code: PreparationWarning.Code, names: String) -> String {
         switch code {
         case .targetNoImage where hasImage:
             "No \(names) was made: an opaque image has no silhouette; send a PNG with transparency."

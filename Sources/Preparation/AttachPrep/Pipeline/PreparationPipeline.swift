@@ -35,13 +35,13 @@ struct PreparationPipeline: Sendable {
             let deadline = record.clock.deadline
             async let avatar = avatarPicture(in: staging, until: deadline)
             let fetched = try await fetch(into: staging, &record)
-            let inspected = try await inspect(fetched, in: staging, &record)
-            let planned = try plan(inspected, &record)
-            let rendered = try await render(planned, in: staging, &record)
-            var repaired = try await repair(rendered, in: staging, &record)
+            let inspected = try await inspect(fetched, in: staging, record: &record)
+            let planned = try plan(inspected, record: &record)
+            let rendered = try await render(planned, in: staging, record: &record)
+            var repaired = try await repair(rendered, in: staging, record: &record)
             if let picture = await avatar { repaired.renditions.add(avatar: picture) }
             do {
-                return .ended(try await publish(repaired, from: staging, &record), record.freshness)
+                return .ended(try await publish(repaired, from: staging, record: &record), record.freshness)
             } catch let unpublished as UnpublishedResultError {
                 isKept = true
                 return .unpublished(unpublished.result, unpublished.error)
@@ -103,7 +103,7 @@ struct PreparationPipeline: Sendable {
 
     /// Finds out what the source is. Of a still, only the header is read, since the render decodes all data anyway.
     private func inspect(
-        _ fetched: FetchResult, in staging: StagingFolder, _ record: inout PreparationRecord
+        _ fetched: FetchResult, in staging: StagingFolder, record: inout PreparationRecord
     ) async throws -> InspectedSource {
         let (source, early) = (fetched.source, fetched.early)
         let query = InspectStep.query(format: source.identified.format, bytes: source.bytes, for: request)
@@ -112,7 +112,7 @@ struct PreparationPipeline: Sendable {
             record.worked(.inspect, milliseconds: done.milliseconds)
             (media, thumbnail) = (done.media, done.thumbnail)
         } else {
-            (media, thumbnail) = try await work(on: source, .inspect, in: .query, &record) { engine, clock in
+            (media, thumbnail) = try await work(on: source, stage: .inspect, in: .query, record: &record) { engine, clock in
                 try await InspectStep(
                     query: query, source: source.descriptor, engine: engine, staging: staging,
                     deadline: clock.deadline
@@ -124,7 +124,7 @@ struct PreparationPipeline: Sendable {
     }
 
     /// Decides what is delivered.
-    private func plan(_ inspected: InspectedSource, _ record: inout PreparationRecord) throws -> PlannedSource {
+    private func plan(_ inspected: InspectedSource, record: inout PreparationRecord) throws -> PlannedSource {
         let plan = PreparationPlan(media: inspected.media, bytes: inspected.source.bytes, request: request)
         record.foundAttachable(inspected.media, bytes: inspected.source.bytes, isRendered: false)
         if let error = plan.error { throw error }
@@ -133,7 +133,7 @@ struct PreparationPipeline: Sendable {
 
     /// Makes the files of the plan, unless that shows that a still is damaged.
     private func render(
-        _ planned: PlannedSource, in staging: StagingFolder, _ record: inout PreparationRecord
+        _ planned: PlannedSource, in staging: StagingFolder, record: inout PreparationRecord
     ) async throws -> RenderResult {
         let (inspected, plan) = (planned.inspected, planned.plan)
         do {
@@ -159,29 +159,33 @@ struct PreparationPipeline: Sendable {
         if plan.images == nil, plan.conversion == nil { return Renditions(delivering: plan.passedType) }
         // An existing thumbnail needs no media slot.
         let isAlreadyRendered = plan.conversion == nil && inspected.thumbnail?.matches(plan.images) == true
-        let sequence = sequence(plan, inspected.source, inspected.media, staging, inspected.thumbnail)
-        return try await work(on: inspected.source, .render, in: isAlreadyRendered ? nil : .render, &record, sequence)
+        let sequence = sequence(
+            plan, source: inspected.source, media: inspected.media, staging: staging, early: inspected.thumbnail)
+        return try await work(
+            on: inspected.source, stage: .render, in: isAlreadyRendered ? nil : .render, record: &record, work: sequence
+        )
     }
 
     /// Converts the readable part of a still that proved to be damaged when it was decoded.
     private func repair(
-        _ result: RenderResult, in staging: StagingFolder, _ record: inout PreparationRecord
+        _ result: RenderResult, in staging: StagingFolder, record: inout PreparationRecord
     ) async throws -> RenderedSource {
         switch result {
         case .rendered(let rendered): rendered
-        case .damaged(let inspected, let error): try await repaired(inspected, in: staging, &record, after: error)
+        case .damaged(let inspected, let error):
+            try await repaired(inspected, in: staging, record: &record, after: error)
         }
     }
 
     /// - Throws: `media.corrupt` for a still that is too damaged for a repair.
     private func repaired(
-        _ inspected: InspectedSource, in staging: StagingFolder, _ record: inout PreparationRecord,
+        _ inspected: InspectedSource, in staging: StagingFolder, record: inout PreparationRecord,
         after error: AttachPrepError
     ) async throws -> RenderedSource {
         let source = inspected.source
         guard inspected.media.format == .jpeg, inspected.media.damage == nil else { throw error }
         let query = InspectRequest(format: .jpeg, decodesStills: true)
-        let media = try await work(on: source, .inspect, in: .query, &record) { engine, clock in
+        let media = try await work(on: source, stage: .inspect, in: .query, record: &record) { engine, clock in
             try await engine.inspect(query, source: source.descriptor, deadline: clock.deadline)
         }
         guard media.damage != nil || media.containerDefect == .trailerMissing else { throw error }
@@ -189,13 +193,14 @@ struct PreparationPipeline: Sendable {
         let plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
         if let error = plan.error { throw error }
         let renditions = try await work(
-            on: source, .render, in: .render, &record, sequence(plan, source, media, staging, nil))
+            on: source, stage: .render, in: .render, record: &record,
+            work: sequence(plan, source: source, media: media, staging: staging, early: nil))
         return RenderedSource(source: source, media: media, plan: plan, renditions: renditions)
     }
 
     /// Gives the files their names, stores them where they are served, and completes the manifest.
     private func publish(
-        _ rendered: RenderedSource, from staging: StagingFolder, _ record: inout PreparationRecord
+        _ rendered: RenderedSource, from staging: StagingFolder, record: inout PreparationRecord
     ) async throws -> Manifest {
         record.rendered(rendered)
         let (target, began) = (dependencies.target, ContinuousClock.now)
@@ -206,16 +211,16 @@ struct PreparationPipeline: Sendable {
             await onFiles?(complete, staging.path)
             let renderedAt = clock.milliseconds
             do {
-                try await target.publishFiles(result(complete, staging, clock.deadline))
+                try await target.publishFiles(result(complete, staging: staging, deadline: clock.deadline))
                 complete.timings.publish = began.duration(to: .now).milliseconds
                 complete.timings.total = clock.milliseconds
                 complete.timings.round()
-                try await target.complete(result(complete, staging, clock.deadline))
+                try await target.complete(result(complete, staging: staging, deadline: clock.deadline))
                 return complete
             } catch let error as AttachPrepError where keepsUnpublished && UnpublishedResultError.isTemporary(error) {
                 complete.timings.total = renderedAt
                 throw UnpublishedResultError(
-                    result: unpublished(complete, freshness, in: staging), error: error)
+                    result: unpublished(complete, freshness: freshness, in: staging), error: error)
             }
         }
         guard let spans else { return try await work() }
@@ -223,17 +228,17 @@ struct PreparationPipeline: Sendable {
     }
 
     private func result(
-        _ manifest: Manifest, _ staging: StagingFolder, _ deadline: ContinuousClock.Instant
+        _ manifest: Manifest, staging: StagingFolder, deadline: ContinuousClock.Instant
     ) -> FinishedResult {
         FinishedResult(manifest: manifest, staging: staging, folder: folder, deadline: deadline)
     }
 
     private func unpublished(
-        _ manifest: Manifest, _ freshness: SourceFreshness?, in staging: StagingFolder
+        _ manifest: Manifest, freshness: SourceFreshness?, in staging: StagingFolder
     ) -> UnpublishedResult {
         let target = dependencies.target
         return UnpublishedResult(manifest, freshness) { manifest, deadline in
-            let result = result(manifest, staging, deadline)
+            let result = result(manifest, staging: staging, deadline: deadline)
             try await target.publishFiles(result)
             // Left by an attempt that ended while the manifest was sent.
             try staging.remove(Manifest.fileName)
@@ -250,17 +255,18 @@ struct PreparationPipeline: Sendable {
 
     /// Works in a media slot, whose wait does not count against the budget.
     private func work<Value: Sendable>(
-        on source: FetchedSource, _ stage: PreparationRecord.MediaStage, in kind: MediaWorkKind?,
-        _ record: inout PreparationRecord, _ work: @escaping MediaWork<Value>
+        on source: FetchedSource, stage: PreparationRecord.MediaStage, in kind: MediaWorkKind?,
+        record: inout PreparationRecord, work: @escaping MediaWork<Value>
     ) async throws -> Value {
-        let slotResult = try await dependencies.engine(for: source, of: request).withSlot(kind, record.clock, work)
-        record.worked(stage, slotResult)
+        let slotResult = try await dependencies.engine(for: source, of: request).withSlot(
+            kind, clock: record.clock, work)
+        record.worked(stage, slotResult: slotResult)
         return try slotResult.result.get()
     }
 
     private func sequence(
-        _ plan: PreparationPlan, _ source: FetchedSource, _ media: InspectedMedia, _ staging: StagingFolder,
-        _ early: EarlyThumbnail?
+        _ plan: PreparationPlan, source: FetchedSource, media: InspectedMedia, staging: StagingFolder,
+        early: EarlyThumbnail?
     ) -> MediaWork<Renditions> {
         let reserve = dependencies.target.reserveSeconds(ofBudget: request.budgetSeconds)
         return { [dependencies] engine, clock in

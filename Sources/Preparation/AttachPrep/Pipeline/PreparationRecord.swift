@@ -63,7 +63,7 @@ struct PreparationRecord: Sendable {
     }
 
     /// Records the wait for a slot and the work there.
-    mutating func worked<Value>(_ stage: MediaStage, _ slotResult: SlotResult<Value>) {
+    mutating func worked<Value>(_ stage: MediaStage, slotResult: SlotResult<Value>) {
         let waited = slotResult.clock.queueMilliseconds - clock.queueMilliseconds
         var error: (any Error)?
         if case .failure(let failure) = slotResult.result { error = failure }

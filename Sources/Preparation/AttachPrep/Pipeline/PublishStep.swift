@@ -22,8 +22,8 @@ struct PublishStep: Sendable {
         manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
         manifest.attachment = attachment
-        manifest.thumbnail = try image(renditions.thumbnail, .thumbnail, id: manifest.id)
-        manifest.crop = try image(renditions.crop, .crop, id: manifest.id)
+        manifest.thumbnail = try image(renditions.thumbnail, output: .thumbnail, id: manifest.id)
+        manifest.crop = try image(renditions.crop, output: .crop, id: manifest.id)
         manifest.renditions = try targetFiles(id: manifest.id)
         manifest.options = AttachmentOptions(
             typeHint: attachment.uti, thumbnailHidden: request.options.thumbnailHidden,
@@ -113,7 +113,7 @@ struct PublishStep: Sendable {
         return file
     }
 
-    private func image(_ file: Renditions.File<RenderedImage>?, _ output: RenderOutput, id: String) throws
+    private func image(_ file: Renditions.File<RenderedImage>?, output: RenderOutput, id: String) throws
         -> ManifestImage?
     {
         guard let file else { return nil }

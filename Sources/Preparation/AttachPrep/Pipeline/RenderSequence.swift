@@ -58,7 +58,7 @@ struct RenderSequence: Sendable {
         }
         guard let conversion = plan.conversion else { return try concluded(renditions) }
         do {
-            renditions.merge(try await render(resolve(conversion, renditions), share: 1))
+            renditions.merge(try await render(resolve(conversion, renditions: renditions), share: 1))
             return renditions
         } catch let error as AttachPrepError {
             return try fallback(renditions, instead: error)
@@ -110,7 +110,7 @@ struct RenderSequence: Sendable {
     // MARK: The attachment
 
     /// Fixes the frame that the images show, so that the conversion can report its position in the attachment.
-    private func resolve(_ conversion: RenderRequest, _ renditions: Renditions) -> RenderRequest {
+    private func resolve(_ conversion: RenderRequest, renditions: Renditions) -> RenderRequest {
         guard plan.emitsShownTime || plan.warnings.contains(where: { $0.code == .timePastEnd }) else {
             return conversion
         }

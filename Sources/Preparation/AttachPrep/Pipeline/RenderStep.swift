@@ -26,7 +26,7 @@ struct RenderStep: Sendable {
         do {
             let rendered = try await render(into: outputs)
             let open = Dictionary(uniqueKeysWithValues: zip(request.outputs, outputs))
-            return try await blocking.run { [staging] in try Self.renditions(rendered, in: open, staging) }
+            return try await blocking.run { [staging] in try Self.renditions(rendered, in: open, staging: staging) }
         } catch {
             for output in request.outputs { try staging.remove(Self.workingName(output)) }
             throw error
@@ -44,9 +44,9 @@ struct RenderStep: Sendable {
 
     /// Counts, hashes and seals the rendered files.
     static func renditions(
-        _ rendered: RenderedMedia, in outputs: [RenderOutput: CInt], _ staging: StagingFolder
+        _ rendered: RenderedMedia, in outputs: [RenderOutput: CInt], staging: StagingFolder
     ) throws -> Renditions {
-        func file<Rendered>(_ rendered: Rendered, _ output: RenderOutput, bytes: Int) throws
+        func file<Rendered>(_ rendered: Rendered, output: RenderOutput, bytes: Int) throws
             -> Renditions.File<Rendered>
         {
             guard let descriptor = outputs[output] else {
@@ -61,11 +61,11 @@ struct RenderStep: Sendable {
             return Renditions.File(rendered: rendered, sha256: sealed.sha256)
         }
         var renditions = Renditions()
-        renditions.attachment = try rendered.attachment.map { try file($0, .attachment, bytes: $0.bytes) }
-        renditions.thumbnail = try rendered.thumbnail.map { try file($0, .thumbnail, bytes: $0.bytes) }
-        renditions.crop = try rendered.crop.map { try file($0, .crop, bytes: $0.bytes) }
+        renditions.attachment = try rendered.attachment.map { try file($0, output: .attachment, bytes: $0.bytes) }
+        renditions.thumbnail = try rendered.thumbnail.map { try file($0, output: .thumbnail, bytes: $0.bytes) }
+        renditions.crop = try rendered.crop.map { try file($0, output: .crop, bytes: $0.bytes) }
         for (key, image) in rendered.targets {
-            renditions.targets[key] = try file(image, .target(key), bytes: image.bytes)
+            renditions.targets[key] = try file(image, output: .target(key), bytes: image.bytes)
         }
         renditions.missingTargets = rendered.missingTargets
         renditions.sourcePosition = rendered.sourcePosition

@@ -36,7 +36,7 @@ struct SlotResult<Result: Sendable>: Sendable {
     let milliseconds: Double
 
     fileprivate static func of(
-        _ engine: any MediaEngine, _ clock: RequestClock,
+        _ engine: any MediaEngine, clock: RequestClock,
         _ work: @Sendable (any MediaEngine, RequestClock) async throws -> Result
     ) async -> SlotResult {
         let began = ContinuousClock.now
@@ -52,15 +52,15 @@ extension MediaEngine {
     /// - Parameter kind: The kind of slot; nil for work that needs none.
     /// - Throws: `cancelled` when the task is cancelled while it waits; errors of the work are in the result.
     func withSlot<Result: Sendable>(
-        _ kind: MediaWorkKind?, _ clock: RequestClock,
+        _ kind: MediaWorkKind?, clock: RequestClock,
         _ work: @escaping @Sendable (any MediaEngine, RequestClock) async throws -> Result
     ) async throws -> SlotResult<Result> {
-        guard let kind else { return await SlotResult.of(self, clock, work) }
+        guard let kind else { return await SlotResult.of(self, clock: clock, work) }
         let waitStart = ContinuousClock.now
         return try await withSlot(kind) { slot in
             var clock = clock
             clock.waited(since: waitStart)
-            return await SlotResult.of(slot, clock, work)
+            return await SlotResult.of(slot, clock: clock, work)
         }
     }
 }

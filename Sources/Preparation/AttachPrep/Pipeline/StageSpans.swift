@@ -63,8 +63,9 @@ final class StageSpans: Sendable {
         facts["server.address"] = host
         switch result {
         case .unchanged: facts["attachprep.outcome"] = "unchanged"
-        case .ended(let manifest, _): add(manifest, manifest.error?.code, to: &facts, preparation)
-        case .unpublished(let result, let error): add(result.manifest, error.code, to: &facts, preparation)
+        case .ended(let manifest, _): add(manifest, error: manifest.error?.code, to: &facts, preparation: preparation)
+        case .unpublished(let result, let error):
+            add(result.manifest, error: error.code, to: &facts, preparation: preparation)
         }
         for stage in stages.withLock({ $0 }) {
             stage.span.attributes.merge(facts)
@@ -74,7 +75,7 @@ final class StageSpans: Sendable {
     }
 
     private func add(
-        _ manifest: Manifest, _ error: ErrorCode?, to facts: inout SpanAttributes, _ preparation: any Span
+        _ manifest: Manifest, error: ErrorCode?, to facts: inout SpanAttributes, preparation: any Span
     ) {
         facts["attachprep.outcome"] = manifest.outcome.rawValue
         facts["attachprep.media.type"] = manifest.source.mimeType

@@ -21,7 +21,7 @@ struct AttachmentDecision: Hashable {
         AttachmentDecision(action: .pass(type), outcome: .passed, reason: reason)
     }
 
-    static func rewrite(_ rendition: AttachmentRendition, _ outcome: Outcome, reason: String) -> AttachmentDecision {
+    static func rewrite(_ rendition: AttachmentRendition, outcome: Outcome, reason: String) -> AttachmentDecision {
         AttachmentDecision(action: .rewrite(rendition), outcome: outcome, reason: reason)
     }
 
@@ -63,11 +63,12 @@ struct AttachmentPlanner {
     private func attachable(_ type: AttachmentType) throws -> AttachmentDecision {
         guard bytes <= limit else { return try oversize() }
         if isDisplay, let excess = DisplayLimitCheck(media: media, bytes: bytes).reason {
-            return .rewrite(renditions.rendition(), .shrunk, reason: excess)
+            return .rewrite(renditions.rendition(), outcome: .shrunk, reason: excess)
         }
         if renditions.bakesRotation {
             return .rewrite(
-                renditions.rendition(), .converted, reason: "the movie is stored rotated and must be encoded upright")
+                renditions.rendition(), outcome: .converted,
+                reason: "the movie is stored rotated and must be encoded upright")
         }
         return .pass(
             type, reason: "\(type.mimeType) is attachable and \(bytes.grouped) bytes are within \(limit.grouped)")
@@ -81,7 +82,8 @@ struct AttachmentPlanner {
                     + "shrinking (oversize: shrink) or send a smaller file.")
         }
         return .rewrite(
-            renditions.rendition(), .shrunk, reason: "\(bytes.grouped) bytes are over the limit of \(limit.grouped)")
+            renditions.rendition(), outcome: .shrunk,
+            reason: "\(bytes.grouped) bytes are over the limit of \(limit.grouped)")
     }
 
     // MARK: Not attachable
@@ -93,7 +95,7 @@ struct AttachmentPlanner {
                 "The source cannot be attached unchanged (\(reason)); allow conversion (unsupported: convert) or send "
                     + "another type.")
         }
-        return .rewrite(renditions.rendition(), .converted, reason: reason)
+        return .rewrite(renditions.rendition(), outcome: .converted, reason: reason)
     }
 
     private func repair(_ damage: MediaDamage) throws -> AttachmentDecision {
@@ -103,7 +105,7 @@ struct AttachmentPlanner {
                 .mediaCorrupt,
                 "The source is damaged (\(reason)); allow conversion (unsupported: convert) to repair it.")
         }
-        return .rewrite(renditions.rendition(), .converted, reason: reason)
+        return .rewrite(renditions.rendition(), outcome: .converted, reason: reason)
     }
 
     private func damageReason(_ damage: MediaDamage) -> String {
@@ -124,10 +126,11 @@ struct AttachmentPlanner {
     private func animation(as target: AnimationTarget) -> AttachmentDecision {
         switch target {
         case .mp4:
-            return .rewrite(.movie(renditions.movie()), .converted, reason: "the animation is converted to a movie")
+            return .rewrite(
+                .movie(renditions.movie()), outcome: .converted, reason: "the animation is converted to a movie")
         case .still, .gif:
             var decision = AttachmentDecision.rewrite(
-                .still(renditions.still()), .converted, reason: "the animation is converted to a still image")
+                .still(renditions.still()), outcome: .converted, reason: "the animation is converted to a still image")
             decision.warnings = [
                 PreparationWarning(.animationLost, "The animation of \(media.frames ?? 0) frames became a still image.")
             ]

@@ -68,7 +68,7 @@ struct PreparationPlanner {
         plan.passedType = passedType(decision)
         plan.originalType = originalType
         plan.images = images(choice.frame)
-        plan.conversion = conversion(decision, choice.frame)
+        plan.conversion = conversion(decision, frame: choice.frame)
         if case .still = decision.rendition {
             plan.images?.attachment = decision.rendition
             plan.conversion = nil
@@ -121,7 +121,7 @@ struct PreparationPlanner {
         return render
     }
 
-    private func conversion(_ decision: AttachmentDecision, _ frame: FrameSelection?) -> RenderRequest? {
+    private func conversion(_ decision: AttachmentDecision, frame: FrameSelection?) -> RenderRequest? {
         guard let rendition = decision.rendition else { return nil }
         var render = RenderRequest(format: media.format, frameSelection: frame ?? .still)
         render.attachment = rendition
@@ -157,15 +157,15 @@ struct PlanSteps {
         case .pass(let type): "deliver the bytes unchanged as attachment.\(type.fileExtension)"
         case .rewrite(.still(let still)):
             "encode the image upright in sRGB as \(still.isJPEGOnly ? "JPEG" : "JPEG or PNG")"
-                + within(still.longSideMax, still.bytesMax)
+                + within(still.longSideMax, bytes: still.bytesMax)
         case .rewrite(.animation(let animation)) where animation.completesGIF: "copy the GIF and add its trailer"
         case .rewrite(.animation(let animation)):
-            "write the animation as GIF" + within(animation.longSideMax, animation.bytesMax)
+            "write the animation as GIF" + within(animation.longSideMax, bytes: animation.bytesMax)
         case .rewrite(.audio(let audio)) where audio.completesWave: "copy the samples into a WAV with a complete header"
         case .rewrite(.audio(let audio)):
             Self.stream(audio)
-                + within(nil, audio.bytesMax)
-        case .rewrite(.movie(let movie)): Self.streams(movie) + within(movie.longSideMax, movie.bytesMax)
+                + within(nil, bytes: audio.bytesMax)
+        case .rewrite(.movie(let movie)): Self.streams(movie) + within(movie.longSideMax, bytes: movie.bytesMax)
         }
     }
 
@@ -186,7 +186,7 @@ struct PlanSteps {
         }
     }
 
-    private func within(_ side: Int?, _ bytes: Int) -> String {
+    private func within(_ side: Int?, bytes: Int) -> String {
         (side.map { ", at most \($0) pixels on the long side" } ?? "") + ", within \(bytes.grouped) bytes"
     }
 }

@@ -45,7 +45,7 @@ struct ThumbnailPlanner {
         }
         return Choice(
             frame: .animationFrame(last), emitted: .frame(last),
-            warnings: [pastEnd("frame \(number)", "the animation's last frame, \(last)")])
+            warnings: [pastEnd("frame \(number)", taken: "the animation's last frame, \(last)")])
     }
 
     private func movie(at time: Double) -> Choice {
@@ -57,10 +57,10 @@ struct ThumbnailPlanner {
         // The decoder returns the last frame, and provides a more exact time than the container.
         return Choice(
             frame: .movieTime(end), emitted: .movie(MovieTime(seconds: video.lastFrameTime)),
-            warnings: [pastEnd("\(time) s", "the movie's last frame")])
+            warnings: [pastEnd("\(time) s", taken: "the movie's last frame")])
     }
 
-    private func pastEnd(_ requested: String, _ taken: String) -> PreparationWarning {
+    private func pastEnd(_ requested: String, taken: String) -> PreparationWarning {
         PreparationWarning(.timePastEnd, "The thumbnail time \(requested) is past the end; it shows \(taken).")
     }
 }

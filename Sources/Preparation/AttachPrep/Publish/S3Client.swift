@@ -71,7 +71,7 @@ final class S3Client: Sendable {
         while true {
             let credentials = try await credentialProvider.credentials(before: deadline)
             do throws(S3Error) {
-                let answer = try await traced(request, credentials, before: deadline)
+                let answer = try await traced(request, credentials: credentials, before: deadline)
                 return try read(answer)
             } catch {
                 logger.debug("S3", metadata: ["try": .stringConvertible(tries), "error": "\(error.error)"])
@@ -106,7 +106,7 @@ final class S3Client: Sendable {
 
     /// Sends a request within a span, if the task is traced, and hands the trace on to the endpoint.
     private func traced(
-        _ request: S3Request, _ credentials: AWSCredentials, before deadline: ContinuousClock.Instant
+        _ request: S3Request, credentials: AWSCredentials, before deadline: ContinuousClock.Instant
     ) async throws(S3Error) -> HTTPClientResponse {
         guard let tracer, let context = ServiceContext.current else {
             return try await answer(to: request, credentials, before: deadline)
@@ -136,7 +136,7 @@ final class S3Client: Sendable {
     ) async throws(S3Error) -> HTTPClientResponse {
         let answer: HTTPClientResponse
         do {
-            answer = try await calls.send(request.call(bucket, credentials, before: deadline))
+            answer = try await calls.send(request.call(bucket, credentials: credentials, before: deadline))
         } catch let error as AttachPrepError {
             throw S3Error(error)
         } catch {
@@ -191,7 +191,7 @@ struct S3Request: Sendable {
     }
 
     /// The HTTP request, to be signed by libcurl (`TransferSignature`).
-    func call(_ bucket: S3Bucket, _ credentials: AWSCredentials, before deadline: ContinuousClock.Instant)
+    func call(_ bucket: S3Bucket, credentials: AWSCredentials, before deadline: ContinuousClock.Instant)
         -> HTTPClientRequest
     {
         var lines = headers + [("x-amz-content-sha256", payload.sha256)]

@@ -28,14 +28,14 @@ struct S3Error: Error, Sendable, Hashable {
     // MARK: With a response
 
     init(_ response: S3ErrorResponse, _ bucket: S3Bucket) {
-        self = Self.classified(response, bucket)
+        self = Self.classified(response, bucket: bucket)
         retryAfter = response.retryAfter
     }
 
-    private static func classified(_ response: S3ErrorResponse, _ bucket: S3Bucket) -> S3Error {
+    private static func classified(_ response: S3ErrorResponse, bucket: S3Bucket) -> S3Error {
         let (name, host, detail) = (bucket.location.bucket, bucket.host, response.detail)
         if let seconds = response.wrongClockSeconds {
-            return .clock(seconds, host, detail)
+            return .clock(seconds, host: host, detail: detail)
         }
         if let region = response.region, region != bucket.region, response.isOtherRegion {
             return S3Error(
@@ -44,7 +44,7 @@ struct S3Error: Error, Sendable, Hashable {
                 detail)
         }
         switch response.code {
-        case "NoSuchBucket": return .noBucket(name, host, detail)
+        case "NoSuchBucket": return .noBucket(name, host: host, detail: detail)
         case "NoSuchUpload":
             return S3Error(
                 .publishRejected,
@@ -66,7 +66,7 @@ struct S3Error: Error, Sendable, Hashable {
                 .renewal)
         case "RequestTimeout", "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody", "OperationAborted",
             "SlowDown", "InternalError", "ServiceUnavailable":
-            return .busy(response.status, host, detail)
+            return .busy(response.status, host: host, detail: detail)
         default: return S3Error(status: response.status, response.code, name, host, detail)
         }
     }
@@ -78,8 +78,8 @@ struct S3Error: Error, Sendable, Hashable {
                 .publishDenied,
                 "The S3 credentials lack a permission in the bucket \(name); allow them s3:PutObject and "
                     + "s3:AbortMultipartUpload there.", detail, .renewal)
-        case 404: self = .noBucket(name, host, detail)
-        case 408, 425, 429, 500...599: self = .busy(status, host, detail)
+        case 404: self = .noBucket(name, host: host, detail: detail)
+        case 408, 425, 429, 500...599: self = .busy(status, host: host, detail: detail)
         case 300..<400:
             self.init(
                 .publishNotFound,
@@ -115,24 +115,24 @@ struct S3Error: Error, Sendable, Hashable {
     }
 
     /// A successful response that S3 would not send.
-    static func unexpectedResponse(_ bucket: S3Bucket, _ what: String) -> S3Error {
+    static func unexpectedResponse(_ bucket: S3Bucket, what: String) -> S3Error {
         S3Error(
             .publishUnavailable, "\(bucket.host) does not answer as S3 does; check the S3 endpoint.", what, .retry)
     }
 
-    private static func noBucket(_ name: String, _ host: String, _ detail: String) -> S3Error {
+    private static func noBucket(_ name: String, host: String, detail: String) -> S3Error {
         S3Error(
             .publishNotFound, "There is no bucket \(name) at \(host); create it, or correct the publish target.", detail
         )
     }
 
-    private static func busy(_ status: Int, _ host: String, _ detail: String) -> S3Error {
+    private static func busy(_ status: Int, host: String, detail: String) -> S3Error {
         S3Error(
             .publishUnavailable, "\(host) could not store the files (status \(status)); try again later.", detail,
             .retry)
     }
 
-    private static func clock(_ seconds: Double, _ host: String, _ detail: String) -> S3Error {
+    private static func clock(_ seconds: Double, host: String, detail: String) -> S3Error {
         let way = seconds > 0 ? "ahead of" : "behind"
         return S3Error(
             .publishDenied,

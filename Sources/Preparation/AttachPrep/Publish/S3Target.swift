@@ -133,7 +133,7 @@ struct S3Target: PublishTarget {
         let begun = S3Request(.post, key, query: ["uploads": ""])
         let id = try await client.send(begun, before: deadline) { answer throws(S3Error) in
             guard let id = XMLText.first("UploadId", in: answer.body) else {
-                throw .unexpectedResponse(client.bucket, "no UploadId")
+                throw .unexpectedResponse(client.bucket, what: "no UploadId")
             }
             return id
         }

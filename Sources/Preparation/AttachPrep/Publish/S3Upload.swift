@@ -36,7 +36,7 @@ struct S3Upload: Sendable {
         let id = try await begin()
         do {
             let tags = try await put(parts, of: id)
-            try await complete(id, tags)
+            try await complete(id, tags: tags)
         } catch {
             cleanup.scheduleAbort(id, of: object.key)
             throw error
@@ -48,7 +48,7 @@ struct S3Upload: Sendable {
         request.headers = object.headers
         return try await client.send(request, before: deadline) { answer throws(S3Error) in
             guard let id = XMLText.first("UploadId", in: answer.body), !id.isEmpty else {
-                throw .unexpectedResponse(client.bucket, "no UploadId")
+                throw .unexpectedResponse(client.bucket, what: "no UploadId")
             }
             return id
         }
@@ -80,7 +80,7 @@ struct S3Upload: Sendable {
         return try await client.send(request, before: deadline, reading: tag)
     }
 
-    private func complete(_ id: String, _ tags: [Int: String]) async throws {
+    private func complete(_ id: String, tags: [Int: String]) async throws {
         let body = MultipartPlan.completion(tags)
         var request = S3Request(.post, object.key, query: ["uploadId": id])
         request.payload = .bytes(body, sha256: UploadDigest.sha256(of: body))
@@ -91,7 +91,7 @@ struct S3Upload: Sendable {
                 throw S3Error(S3ErrorResponse(answer), client.bucket)
             }
             guard answer.status == 404 || XMLText.has("CompleteMultipartUploadResult", in: answer.body) else {
-                throw .unexpectedResponse(client.bucket, "no CompleteMultipartUploadResult")
+                throw .unexpectedResponse(client.bucket, what: "no CompleteMultipartUploadResult")
             }
             return answer.status != 404
         }
@@ -112,7 +112,9 @@ struct S3Upload: Sendable {
 
     /// The ETag of a response; a response without one does not come from S3.
     private func tag(of answer: HTTPClientResponse) throws(S3Error) -> String {
-        guard let tag = answer.head["etag"], !tag.isEmpty else { throw .unexpectedResponse(client.bucket, "no ETag") }
+        guard let tag = answer.head["etag"], !tag.isEmpty else {
+            throw .unexpectedResponse(client.bucket, what: "no ETag")
+        }
         return tag.string
     }
 }

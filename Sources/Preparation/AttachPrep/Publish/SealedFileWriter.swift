@@ -36,14 +36,15 @@ package struct SealedFileWriter: Sendable {
         }
         let cipher = SealedCipher(secret, role: role, salt: salt, layout: layout)
         do {
-            return try write(start, record.bytes, from: descriptor, to: target, cipher, salt)
+            return try write(
+                start, contentBytes: record.bytes, from: descriptor, to: target, cipher: cipher, salt: salt)
         } catch let error as FileIOError {
             throw OutputErrors.error(error.code)
         }
     }
 
     private func write(
-        _ start: Data, _ contentBytes: Int, from descriptor: CInt, to target: CInt, _ cipher: SealedCipher, _ salt: Data
+        _ start: Data, contentBytes: Int, from descriptor: CInt, to target: CInt, cipher: SealedCipher, salt: Data
     ) throws -> (bytes: Int, sha256: String) {
         let layout = cipher.layout
         var (hash, written, read) = (SHA256(), 0, 0)

@@ -141,7 +141,7 @@ final class StagingFolder: Sendable {
         let final = "\(output)/\(name)"
         try applyDefaultPermissions()
         do {
-            if try AtomicRename.renameToNew(path, final) { return }
+            if try AtomicRename.renameToNew(path, final: final) { return }
             guard unsafe access("\(final)/\(Manifest.fileName)", F_OK) == 0 else {
                 throw AttachPrepError(
                     .outputNotWritable,

@@ -36,7 +36,7 @@ package struct UploadBucket: Sendable {
     ///
     /// - Throws: `output.not_writable` for a file of another length, `publish.…`.
     package func put(_ name: String, from path: String, bytes: Int, sha256: String) async throws {
-        let descriptor = try await blocking.run { try Self.open(path, O_RDONLY, bytes: bytes) }
+        let descriptor = try await blocking.run { try Self.open(path, flags: O_RDONLY, bytes: bytes) }
         let object = S3Object(
             key: key(name), descriptor: descriptor.descriptor, bytes: bytes, sha256: sha256,
             mimeType: "application/octet-stream", name: name, cacheControl: "no-store")
@@ -50,10 +50,10 @@ package struct UploadBucket: Sendable {
     ///
     /// - Throws: `source.not_found` when it does not exist, `publish.…`, `output.…`.
     package func get(_ name: String, into path: String, bytes: Int, sha256: String) async throws {
-        let descriptor = try await blocking.run { try Self.open(path, O_WRONLY | O_CREAT | O_TRUNC, bytes: nil) }
+        let descriptor = try await blocking.run { try Self.open(path, flags: O_WRONLY | O_CREAT | O_TRUNC, bytes: nil) }
         var hash = SHA256()
         for start in stride(from: 0, to: bytes, by: Self.pieceBytesMax) {
-            let piece = try await piece(name, start..<min(start + Self.pieceBytesMax, bytes))
+            let piece = try await piece(name, range: start..<min(start + Self.pieceBytesMax, bytes))
             hash.update(data: piece)
             try await blocking.run {
                 do throws(FileIOError) {
@@ -69,7 +69,7 @@ package struct UploadBucket: Sendable {
         }
     }
 
-    private func piece(_ name: String, _ range: Range<Int>) async throws -> [UInt8] {
+    private func piece(_ name: String, range: Range<Int>) async throws -> [UInt8] {
         var request = S3Request(.get, key(name))
         request.part = ClosedRange(range)
         request.accepted = [404]
@@ -92,7 +92,7 @@ package struct UploadBucket: Sendable {
         _ = try await client.send(request, before: deadline)
     }
 
-    private static func open(_ path: String, _ flags: CInt, bytes: Int?) throws -> OwnedDescriptor {
+    private static func open(_ path: String, flags: CInt, bytes: Int?) throws -> OwnedDescriptor {
         let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw fileError(errno) }
         let owned = OwnedDescriptor(descriptor: descriptor)

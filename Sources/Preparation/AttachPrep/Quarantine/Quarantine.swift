@@ -41,7 +41,7 @@ public final class Quarantine: Sendable {
     /// Records a strike: the content ended its media process.
     ///
     /// - Returns: The error to report: the given one, or `media.quarantined` when the limit of strikes is reached.
-    func record(_ error: AttachPrepError, _ subject: QuarantineEntry, source: String) -> AttachPrepError {
+    func record(_ error: AttachPrepError, subject: QuarantineEntry, source: String) -> AttachPrepError {
         let strike = QuarantineEntry.Strike(date: .now, ending: error.detail ?? error.message, source: source)
         let entry = update(subject) { ($0 ?? subject).adding(strike) }
         counted.withLock { $0.strikes += 1 }
@@ -232,7 +232,7 @@ struct QuarantiningEngine: MediaEngine {
         do {
             return try await engine.perform(call, descriptors: descriptors, deadline: deadline)
         } catch let error as AttachPrepError where [.mediaDecoderCrashed, .mediaTooComplex].contains(error.code) {
-            throw quarantine.record(error, subject(), source: source)
+            throw quarantine.record(error, subject: subject(), source: source)
         }
     }
 

@@ -67,28 +67,28 @@ public struct RetryOptions: Sendable, Hashable {
     /// - Throws: `request.invalid`.
     func validate(notAfter: Date? = nil) throws {
         if let attempts, !(1...Limits.retryAttemptsMax).contains(attempts) {
-            throw Self.invalid("attempts", "is \(attempts), outside of 1 to \(Limits.retryAttemptsMax)")
+            throw Self.invalid("attempts", reason: "is \(attempts), outside of 1 to \(Limits.retryAttemptsMax)")
         }
         let limits = Limits.retrySecondsMin...Limits.retrySecondsMax
         for (name, value) in [("backOff", backOffSeconds), ("backOffMax", backOffSecondsMax)] {
             guard let value, !limits.contains(value) else { continue }
             throw Self.invalid(
-                name, "is \(value) s, outside of \(limits.lowerBound) to \(Int(limits.upperBound)) s")
+                name, reason: "is \(value) s, outside of \(limits.lowerBound) to \(Int(limits.upperBound)) s")
         }
         if let backOffSeconds, let backOffSecondsMax, backOffSecondsMax < backOffSeconds {
-            throw Self.invalid("backOffMax", "is shorter than \"backOff\"")
+            throw Self.invalid("backOffMax", reason: "is shorter than \"backOff\"")
         }
         if let until, let notAfter, until > notAfter {
-            throw Self.invalid("until", "is later than \"notAfter\", which ends all attempts")
+            throw Self.invalid("until", reason: "is later than \"notAfter\", which ends all attempts")
         }
         if let other = statuses?.sorted().first(where: { !Self.knownStatuses.contains($0) }) {
-            throw Self.invalid("notThereYet", "has the status \(other); only 403, 404 and 410 can mean that")
+            throw Self.invalid("notThereYet", reason: "has the status \(other); only 403, 404 and 410 can mean that")
         }
     }
 
     private static let knownStatuses: Set = [403, 404, 410]
 
-    private static func invalid(_ key: String, _ reason: String) -> AttachPrepError {
+    private static func invalid(_ key: String, reason: String) -> AttachPrepError {
         AttachPrepError(.requestInvalid, "\"\(key)\" of \"retry\" \(reason); correct it, or leave it out.")
     }
 }
@@ -100,26 +100,26 @@ extension RetryOptions: Codable {
 
     public init(from decoder: any Decoder) throws {
         if let name = try? decoder.singleValueContainer().decode(String.self) {
-            self.init(try Self.choice(name, "retry", Preset.self))
+            self.init(try Self.choice(name, key: "retry", as: Preset.self))
             return
         }
         try decoder.rejectUnknownKeys(except: CodingKeys.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
         preset = try values.decodeIfPresent(String.self, forKey: .policy).map {
-            try Self.choice($0, "policy", Preset.self)
+            try Self.choice($0, key: "policy", as: Preset.self)
         }
         attempts = try values.decodeIfPresent(Int.self, forKey: .attempts)
         backOffSeconds = try values.decodeIfPresent(Double.self, forKey: .backOff)
         backOffSecondsMax = try values.decodeIfPresent(Double.self, forKey: .backOffMax)
         until = try values.decodeIfPresent(String.self, forKey: .until).map { text in
             guard let date = Timestamp.date(text) else {
-                throw Self.invalid("until", "is not an RFC 3339 time such as 2026-11-21T20:51:02Z")
+                throw Self.invalid("until", reason: "is not an RFC 3339 time such as 2026-11-21T20:51:02Z")
             }
             return date
         }
         causes = try values.decodeIfPresent([String].self, forKey: .on).map {
-            Set(try $0.map { try Self.choice($0, "on", Cause.self) })
+            Set(try $0.map { try Self.choice($0, key: "on", as: Cause.self) })
         }
         statuses = try values.decodeIfPresent([Int].self, forKey: .notThereYet).map { Set($0) }
     }
@@ -141,7 +141,7 @@ extension RetryOptions: Codable {
 
     /// - Throws: `request.invalid` for a name that is not one of the cases'.
     private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ text: String, _ key: String, _: Choice.Type
+        _ text: String, key: String, as _: Choice.Type
     ) throws -> Choice {
         if let choice = Choice.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text.utf8) }) { return choice }
         let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")

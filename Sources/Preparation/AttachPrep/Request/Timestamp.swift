@@ -18,14 +18,15 @@ public enum Timestamp {
         let styles = [
             Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle(),
         ]
-        guard let date = styles.lazy.compactMap({ try? $0.parse("\(local)Z") }).first, matches(date, local) else {
+        guard let date = styles.lazy.compactMap({ try? $0.parse("\(local)Z") }).first, matches(date, local: local)
+        else {
             return nil
         }
         return date.addingTimeInterval((isLeapSecond ? 1 : 0) - ahead)
     }
 
     /// Rejects normalized dates: `ISO8601FormatStyle` parses 12:99 as 13:39, and February 31 as a day in March.
-    private static func matches(_ date: Date, _ local: String) -> Bool {
+    private static func matches(_ date: Date, local: String) -> Bool {
         let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
         return text(whole).prefix(19) == local.prefix(19)
     }

@@ -36,7 +36,7 @@ struct Authenticator: Sendable {
     /// - Throws: A problem with status 401, 403 or 429.
     func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> Caller? {
         guard access != .anyone else { return nil }
-        if access == .scrapers, isScraper(request, context) { return .local }
+        if access == .scrapers, isScraper(request, in: context) { return .local }
         guard tokens.isRequired else {
             guard access == .scrapers else { return .local }
             throw Problem(
@@ -108,7 +108,7 @@ struct Authenticator: Sendable {
     /// A proxy that adds none of these headers (the default of nginx) is indistinguishable from a client at its
     /// address, so a service with tokens trusts no address by itself. A client on this machine also needs a loopback
     /// `Host`, since a web page in its browser can give a name to that address (DNS rebinding).
-    private func isScraper(_ request: Request, _ context: ServiceContext) -> Bool {
+    private func isScraper(_ request: Request, in context: ServiceContext) -> Bool {
         guard let peer = context.peer, !Self.isForwarded(request) else { return false }
         let isLocal = LoopbackPolicy.isLoopback(peer)
         let isAllowed =

@@ -38,7 +38,7 @@ struct SessionCookie: Sendable {
     func field(for token: String, _ tokens: AccessTokens, at now: Date = .now) -> String? {
         let expiry = Int(clamping: now.timeIntervalSince1970).adding(clamping: Limits.sessionSecondsMax)
         guard let keyID = tokens.keyID(showing: token) else { return nil }
-        let content = Self.content(expiry, keyID)
+        let content = Self.content(expiry, keyID: keyID)
         guard let mac = tokens.signature(of: Self.purpose + content, keyID: keyID) else { return nil }
         return field("\(content).\(mac.hexadecimal)", seconds: Limits.sessionSecondsMax)
     }
@@ -62,7 +62,7 @@ struct SessionCookie: Sendable {
     /// Domain separation: a signature made for another purpose is not a valid session.
     private static let purpose = "attachprep session\0"
 
-    private static func content(_ expiry: Int, _ keyID: String) -> String { "\(expiry).\(keyID)" }
+    private static func content(_ expiry: Int, keyID: String) -> String { "\(expiry).\(keyID)" }
 
     /// The caller of a cookie's value; nil if it is malformed, forged or expired, or if its token is no longer valid.
     static func caller(in value: Substring, _ tokens: AccessTokens, at now: Date) -> Caller? {
@@ -70,7 +70,7 @@ struct SessionCookie: Sendable {
         guard parts.count == 3, let expiry = Int(parts[0]), Double(expiry) > now.timeIntervalSince1970 else {
             return nil
         }
-        return tokens.signer(of: purpose + content(expiry, parts[1]), with: parts[2], keyID: parts[1])
+        return tokens.signer(of: purpose + content(expiry, keyID: parts[1]), with: parts[2], keyID: parts[1])
     }
 }
 

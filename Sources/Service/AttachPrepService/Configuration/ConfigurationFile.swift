@@ -36,21 +36,23 @@ struct ConfigurationFile: Sendable {
     /// - Parameter path: for messages.
     init(bytes: [UInt8], path: String) throws {
         self.path = path
-        let text = try Self.text(bytes, path)
+        let text = try Self.text(bytes, path: path)
         try YAMLStructure.check(text, path)
         guard let root = try Self.root(of: text, path) else {
             entries = [:]
             return
         }
         guard let mapping = root.mapping else {
-            throw Self.error(path, root, "The file is not a list of keys and values; write `key: value` on each line.")
+            throw Self.error(
+                path, node: root, message: "The file is not a list of keys and values; write `key: value` on each line."
+            )
         }
-        entries = try Self.entries(mapping, path)
+        entries = try Self.entries(mapping, path: path)
     }
 
     // MARK: YAML
 
-    private static func text(_ bytes: [UInt8], _ path: String) throws -> String {
+    private static func text(_ bytes: [UInt8], path: String) throws -> String {
         guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\0") else {
             throw AttachPrepError(
                 .requestInvalid, "The configuration file \(path) is not text in UTF-8; save it in that encoding.")
@@ -69,11 +71,11 @@ struct ConfigurationFile: Sendable {
         do {
             return try Parser(yaml: text).singleRoot().flatMap { $0.scalar.map(isNull) == true ? nil : $0 }
         } catch let error as YamlError {
-            throw Self.error(path, error)
+            throw Self.error(path, error: error)
         }
     }
 
-    private static func error(_ path: String, _ error: YamlError) -> AttachPrepError {
+    private static func error(_ path: String, error: YamlError) -> AttachPrepError {
         switch error {
         case .duplicatedKeysInMapping(let keys, let context):
             let listed = keys.sorted().map { "\"\($0.prefix(80))\"" }.joined(separator: ", ").escapingControls
@@ -95,35 +97,35 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    private static func error(_ path: String, _ node: Node, _ message: String) -> AttachPrepError {
+    private static func error(_ path: String, node: Node, message: String) -> AttachPrepError {
         AttachPrepError(.requestInvalid, "\(path):\(node.mark?.line ?? 1): \(message)")
     }
 
     // MARK: Keys
 
-    private static func entries(_ mapping: Node.Mapping, _ path: String) throws -> [Setting: Entry] {
+    private static func entries(_ mapping: Node.Mapping, path: String) throws -> [Setting: Entry] {
         var entries: [Setting: Entry] = [:]
         for (node, value) in mapping {
             guard let key = node.scalar?.string else {
-                throw error(path, node, "A key is not text; write `key: value`.")
+                throw error(path, node: node, message: "A key is not text; write `key: value`.")
             }
-            guard let setting = Setting(key: key) else { throw unknownError(path, node, key) }
+            guard let setting = Setting(key: key) else { throw unknownError(path, node: node, key: key) }
             entries[setting] = Entry(text: try text(of: value, for: setting, path), line: node.mark?.line ?? 1)
         }
         return entries
     }
 
-    private static func unknownError(_ path: String, _ node: Node, _ key: String) -> AttachPrepError {
+    private static func unknownError(_ path: String, node: Node, key: String) -> AttachPrepError {
         if key == Setting.config.rawValue {
-            return error(path, node, "A configuration file cannot name another one; remove `config`.")
+            return error(path, node: node, message: "A configuration file cannot name another one; remove `config`.")
         }
         let keys = Setting.allCases.filter(\.isFileKey).map(\.key)
         // Underscores and capitals are the usual mistakes, since variables and other programs have them.
         let typed = String(key.prefix(80)).lowercased().replacing("_", with: "-")
         let nearest = EditDistance.nearest(to: typed, of: keys).map { " Did you mean \"\($0)\"?" }
         return error(
-            path, node,
-            "Unknown key \"\(String(key.prefix(80)).escapingControls)\"."
+            path, node: node,
+            message: "Unknown key \"\(String(key.prefix(80)).escapingControls)\"."
                 + (nearest ?? " The keys are the options of attachprep serve without their dashes."))
     }
 
@@ -133,24 +135,30 @@ struct ConfigurationFile: Sendable {
         switch value {
         case .scalar(let scalar):
             guard !isNull(scalar) else {
-                throw error(path, value, "The key \"\(setting.key)\" has no value; give one or remove the line.")
+                throw error(
+                    path, node: value, message: "The key \"\(setting.key)\" has no value; give one or remove the line.")
             }
             guard !setting.isList else {
-                throw error(path, value, "The value of \"\(setting.key)\" is not a list; write `\(example)`.")
+                throw error(
+                    path, node: value, message: "The value of \"\(setting.key)\" is not a list; write `\(example)`.")
             }
             return scalar.string
         case .sequence(let values):
             guard setting.isList else {
-                throw error(path, value, "The value of \"\(setting.key)\" is a list; write `\(example)`.")
+                throw error(
+                    path, node: value, message: "The value of \"\(setting.key)\" is a list; write `\(example)`.")
             }
             return try values.map { one in
                 guard let scalar = one.scalar, !isNull(scalar) else {
-                    throw error(path, one, "A value of the list \"\(setting.key)\" is not text; write `\(example)`.")
+                    throw error(
+                        path, node: one,
+                        message: "A value of the list \"\(setting.key)\" is not text; write `\(example)`.")
                 }
                 return scalar.string
             }.joined(separator: ",")
         default:
-            throw error(path, value, "The value of \"\(setting.key)\" has keys of its own; write `\(example)`.")
+            throw error(
+                path, node: value, message: "The value of \"\(setting.key)\" has keys of its own; write `\(example)`.")
         }
     }
 

@@ -24,10 +24,10 @@ private struct PrintedSetting {
 
     init(_ setting: Setting, _ configuration: ServeConfiguration) {
         guard let value = configuration.values[setting] else {
-            line = Self.defaultLine(setting, configuration)
+            line = Self.defaultLine(setting, configuration: configuration)
             return
         }
-        let source = Self.text(value.source, setting)
+        let source = Self.text(value.source, setting: setting)
         let shown = Self.withoutCredentials(value.text, of: setting)
         guard setting.isFileKey, !setting.isSecret, shown == value.text else {
             let isWhole = shown == value.text
@@ -40,12 +40,12 @@ private struct PrintedSetting {
         line = "\(setting.key): \(setting.isList ? "[\(quoted.joined(separator: ", "))]" : quoted[0])  # \(source)"
     }
 
-    private static func defaultLine(_ setting: Setting, _ configuration: ServeConfiguration) -> String {
+    private static func defaultLine(_ setting: Setting, configuration: ServeConfiguration) -> String {
         if let text = setting.defaultValue(in: configuration) { return "\(setting.key): \(quoted(text))  # default" }
         return "# \(setting.key):  # \(setting.defaultText.map { "default: \($0)" } ?? "not set")"
     }
 
-    private static func text(_ source: SettingSource, _ setting: Setting) -> String {
+    private static func text(_ source: SettingSource, setting: Setting) -> String {
         switch source {
         case .flag: setting.flag
         case .variable: setting.variable

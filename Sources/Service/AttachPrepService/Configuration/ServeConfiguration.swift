@@ -68,8 +68,8 @@ public struct ServeConfiguration: Sendable {
         self.role = role
         queue = try reader.queueDatabase()
         works = try !reader.isOn(.acceptOnly)
-        dataFolder = try Self.dataFolder(reader, environment, isShared: queue != nil)
-        service = try Self.service(reader, role)
+        dataFolder = try Self.dataFolder(reader, environment: environment, isShared: queue != nil)
+        service = try Self.service(reader, role: role)
         preparer = try Self.preparer(reader, state: dataFolder)
         preparer.publish = try reader.publishTarget(environment: environment)
         preparer.baseURL = preparer.publish.isRemote ? try reader.address(.publishBaseURL) : nil
@@ -82,7 +82,7 @@ public struct ServeConfiguration: Sendable {
         durability = try reader.choice(.fsync, StoreDurability.self) ?? .normal
         drainSeconds = try reader.seconds(.drain, 0...3_600) ?? Limits.drainSeconds
         limits = try Self.limits(reader)
-        limits.share(among: Self.callersCount(tokens, tokenFile), concurrency: preparer.requestsInFlight)
+        limits.share(among: Self.callersCount(tokens, file: tokenFile), concurrency: preparer.requestsInFlight)
         jobsPerHostMax = try reader.whole(.perHost, 1...10_000) ?? Limits.jobsPerHostMax
         retries = try RetryPolicy().applying(reader.retryOptions())
         logFormat = try reader.choice(.logFormat, LogFormat.self) ?? .text
@@ -124,7 +124,7 @@ public struct ServeConfiguration: Sendable {
     }
 
     private static func dataFolder(
-        _ reader: SettingReader, _ environment: [String: String], isShared: Bool
+        _ reader: SettingReader, environment: [String: String], isShared: Bool
     ) throws -> String {
         if let state = reader.text(.data)?.value { return state }
         // With a shared queue the folder holds only temporary files.
@@ -139,7 +139,7 @@ public struct ServeConfiguration: Sendable {
     /// Ten years, in seconds.
     private static let yearsMax = 10.0 * 365 * 86_400
 
-    private static func service(_ reader: SettingReader, _ role: Role) throws -> ServiceSettings {
+    private static func service(_ reader: SettingReader, role: Role) throws -> ServiceSettings {
         var settings = ServiceSettings()
         if role == .work { settings.port = ServiceSettings.workerPort }
         settings.host = reader.text(.host)?.value ?? settings.host
@@ -178,7 +178,7 @@ public struct ServeConfiguration: Sendable {
         return configuration
     }
 
-    private static func callersCount(_ tokens: [String], _ file: String?) -> Int {
+    private static func callersCount(_ tokens: [String], file: String?) -> Int {
         Set(tokens + (file.flatMap { TokenFile.tokens(in: $0) } ?? [])).count
     }
 

@@ -19,7 +19,7 @@ enum YAMLStructure {
         try unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe yaml_parser_set_input_string(&parser, buffer.baseAddress, buffer.count)
             var (nodes, depth) = (0, 0)
-            while let event = try unsafe next(&parser, path) {
+            while let event = try unsafe next(&parser, path: path) {
                 switch event {
                 case .scalar: nodes += 1
                 case .begin: (nodes, depth) = (nodes + 1, depth + 1)
@@ -44,29 +44,29 @@ enum YAMLStructure {
     }
 
     /// The next event; nil at the end of the text, or at its first error.
-    private static func next(_ parser: inout yaml_parser_t, _ path: String) throws -> Event? {
+    private static func next(_ parser: inout yaml_parser_t, path: String) throws -> Event? {
         var event = unsafe yaml_event_t()
         guard unsafe yaml_parser_parse(&parser, &event) == 1 else { return nil }
         defer { unsafe yaml_event_delete(&event) }
         let line = unsafe event.start_mark.line + 1
         switch unsafe event.type {
         case YAML_STREAM_END_EVENT: return nil
-        case YAML_ALIAS_EVENT: throw reference(path, line)
+        case YAML_ALIAS_EVENT: throw reference(path, line: line)
         case YAML_SCALAR_EVENT:
-            if unsafe event.data.scalar.anchor != nil { throw reference(path, line) }
+            if unsafe event.data.scalar.anchor != nil { throw reference(path, line: line) }
             return .scalar
         case YAML_SEQUENCE_START_EVENT:
-            if unsafe event.data.sequence_start.anchor != nil { throw reference(path, line) }
+            if unsafe event.data.sequence_start.anchor != nil { throw reference(path, line: line) }
             return .begin
         case YAML_MAPPING_START_EVENT:
-            if unsafe event.data.mapping_start.anchor != nil { throw reference(path, line) }
+            if unsafe event.data.mapping_start.anchor != nil { throw reference(path, line: line) }
             return .begin
         case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: return .end
         default: return .other
         }
     }
 
-    private static func reference(_ path: String, _ line: Int) -> AttachPrepError {
+    private static func reference(_ path: String, line: Int) -> AttachPrepError {
         AttachPrepError(
             .requestInvalid,
             "\(path):\(line): Anchors and aliases (& and *) are not supported; put a text that begins with one of them "

@@ -57,11 +57,11 @@ final class ConnectionRegistry: Sendable {
             limits: (limit, addressLimit), isDraining: state.isDraining, open: Self.facts(state.full), at: .now())
         switch admission {
         case .accepted:
-            Self.count(connection, &state)
+            Self.count(connection, in: &state)
             return (.accepted, nil)
         case .replaces(let evicted):
-            let evicted = Self.remove(evicted, &state)
-            Self.count(connection, &state)
+            let evicted = Self.remove(evicted, in: &state)
+            Self.count(connection, in: &state)
             return (.accepted, evicted)
         case .probesOnly, .tooManyOfAddress:
             let evicted = Self.connectionToEvict(state.rejected).flatMap { state.rejected.removeValue(forKey: $0) }
@@ -77,7 +77,7 @@ final class ConnectionRegistry: Sendable {
             state.open -= 1
             let id = ObjectIdentifier(connection)
             state.rejected[id] = nil
-            _ = Self.remove(id, &state)
+            _ = Self.remove(id, in: &state)
             return state.open
         }
         memory.noteClosed(leaving: open)
@@ -107,12 +107,12 @@ final class ConnectionRegistry: Sendable {
         return ConnectionAdmission.connectionToEvict(among: facts(rejected), at: .now())
     }
 
-    private static func count(_ connection: OpenConnection, _ state: inout State) {
+    private static func count(_ connection: OpenConnection, in state: inout State) {
         state.full[ObjectIdentifier(connection)] = connection
         if let client = connection.client { state.ofClient[client, default: 0] += 1 }
     }
 
-    private static func remove(_ id: ObjectIdentifier, _ state: inout State) -> OpenConnection? {
+    private static func remove(_ id: ObjectIdentifier, in state: inout State) -> OpenConnection? {
         guard let connection = state.full.removeValue(forKey: id) else { return nil }
         if let client = connection.client, let count = state.ofClient[client] {
             state.ofClient[client] = count > 1 ? count.subtracting(clamping: 1) : nil

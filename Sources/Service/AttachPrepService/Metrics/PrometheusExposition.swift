@@ -65,8 +65,8 @@ struct PrometheusExposition {
         text += "# TYPE \(family.name) \(family.type)\n"
         for (labels, value) in series.map({ (Self.labels($0.key.labels), $0.value) }).sorted(by: { $0.0 < $1.0 }) {
             switch value {
-            case .number(let number): line(name, labels, Self.number(number))
-            case .histogram(let histogram): add(histogram, name, labels)
+            case .number(let number): line(name, labels: labels, value: Self.number(number))
+            case .histogram(let histogram): add(histogram, name: name, labels: labels)
             }
         }
     }
@@ -79,28 +79,29 @@ struct PrometheusExposition {
             ? (String(key.name.dropLast(suffix.count)), "counter") : (key.name, "unknown")
     }
 
-    private mutating func add(_ histogram: PrometheusHistogram, _ name: String, _ labels: String) {
+    private mutating func add(_ histogram: PrometheusHistogram, name: String, labels: String) {
         let separator = labels.isEmpty ? "" : ","
         for (index, (bound, count)) in zip(histogram.bounds, histogram.cumulative).enumerated() {
             // OpenMetrics requires a fraction.
             let bound = format == .openMetrics ? "\(bound)" : Self.number(bound)
             line(
-                "\(name)_bucket", "\(labels)\(separator)le=\"\(bound)\"", String(count) + exemplar(histogram, index))
+                "\(name)_bucket", labels: "\(labels)\(separator)le=\"\(bound)\"",
+                value: String(count) + exemplar(histogram, index: index))
         }
-        let last = exemplar(histogram, histogram.bounds.count)
-        line("\(name)_bucket", "\(labels)\(separator)le=\"+Inf\"", String(histogram.count) + last)
-        line("\(name)_sum", labels, Self.number(histogram.sum))
-        line("\(name)_count", labels, String(histogram.count))
+        let last = exemplar(histogram, index: histogram.bounds.count)
+        line("\(name)_bucket", labels: "\(labels)\(separator)le=\"+Inf\"", value: String(histogram.count) + last)
+        line("\(name)_sum", labels: labels, value: Self.number(histogram.sum))
+        line("\(name)_count", labels: labels, value: String(histogram.count))
     }
 
     /// The exemplar of a bucket, as the end of its line; empty without one.
-    private func exemplar(_ histogram: PrometheusHistogram, _ index: Int) -> String {
+    private func exemplar(_ histogram: PrometheusHistogram, index: Int) -> String {
         guard format == .openMetrics, let exemplar = histogram.exemplar(of: index) else { return "" }
         let labels = "trace_id=\"\(exemplar.traceID)\",span_id=\"\(exemplar.spanID)\""
         return " # {\(labels)} \(Self.number(exemplar.value)) \(exemplar.date.timeIntervalSince1970)"
     }
 
-    private mutating func line(_ name: String, _ labels: String, _ value: String) {
+    private mutating func line(_ name: String, labels: String, value: String) {
         text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
     }
 

@@ -64,7 +64,7 @@ public final class PrometheusRegistry: MetricsFactory {
     }
 
     /// Sets a gauge.
-    func set(_ name: String, _ value: Double, _ labels: (String, String)...) {
+    func set(_ name: String, to value: Double, labels: (String, String)...) {
         series(PrometheusKey(name, .gauge, labels)).set(value)
     }
 

@@ -16,7 +16,7 @@ struct ActionRoutes: Sendable {
         ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func list(_ request: Request, in context: ServiceContext) async throws -> Response {
         let query = QueryParameters(request)
         let limit = try query.limit()
         let cursor = try query.name("cursor", CampaignCursor.init)

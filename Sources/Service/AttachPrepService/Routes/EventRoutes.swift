@@ -29,7 +29,7 @@ final class EventRoutes: Sendable {
         [Endpoint(method: .get, path: "/v1/events", produces: Self.mediaType, respond: listen)]
     }
 
-    @Sendable private func listen(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func listen(_ request: Request, in context: ServiceContext) async throws -> Response {
         let headers: HTTPFields = [.contentType: Self.mediaType, .cacheControl: "no-store"]
         guard request.method != .head else { return Response(status: .ok, headers: headers) }
         let slot = try acquireSlot()

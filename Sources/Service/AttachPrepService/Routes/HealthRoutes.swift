@@ -36,7 +36,7 @@ final class HealthRoutes: Sendable {
         ]
     }
 
-    @Sendable private func health(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func health(_ request: Request, in context: ServiceContext) async throws -> Response {
         try JSONResponse.response(["status": "ok"])
     }
 
@@ -45,12 +45,12 @@ final class HealthRoutes: Sendable {
         return await readiness()
     }
 
-    @Sendable private func ready(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func ready(_ request: Request, in context: ServiceContext) async throws -> Response {
         let report = await report()
         return try JSONResponse.response(report, status: report.ready ? .ok : .serviceUnavailable)
     }
 
-    @Sendable private func metrics(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func metrics(_ request: Request, in context: ServiceContext) async throws -> Response {
         let format = ExpositionFormat(accept: request.headers[values: .accept])
         let headers: HTTPFields = [.contentType: format.contentType, .cacheControl: "no-store"]
         return Response(

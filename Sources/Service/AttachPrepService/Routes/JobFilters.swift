@@ -104,8 +104,8 @@ struct JobFilterBody: JSONRequest {
         }
         var filter = JobFilter(
             states: states.map(Set.init), search: search, ids: ids,
-            createdBefore: try Self.time(createdBefore, "createdBefore"), errors: error?.all,
-            createdAfter: try Self.time(createdAfter, "createdAfter"))
+            createdBefore: try Self.time(createdBefore, name: "createdBefore"), errors: error?.all,
+            createdAfter: try Self.time(createdAfter, name: "createdAfter"))
         try filter.setWords(
             callerID: callerID, batch: batch, idempotencyKey: idempotencyKey, tags: tag?.all, host: host)
         return filter
@@ -116,7 +116,7 @@ struct JobFilterBody: JSONRequest {
         return states != nil || ids != nil || error != nil || tag != nil || words.contains { $0 != nil }
     }
 
-    private static func time(_ text: String?, _ name: String) throws -> Date? {
+    private static func time(_ text: String?, name: String) throws -> Date? {
         guard let text else { return nil }
         guard let date = Timestamp.date(text) else {
             throw AttachPrepError(

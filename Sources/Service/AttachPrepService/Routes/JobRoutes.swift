@@ -32,7 +32,7 @@ struct JobRoutes: Sendable {
         ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func list(_ request: Request, in context: ServiceContext) async throws -> Response {
         let query = QueryParameters(request)
         let filter = try JobFilter(query)
         let page = try await store.list(
@@ -41,7 +41,7 @@ struct JobRoutes: Sendable {
             JobPageResponse(jobs: page.jobs.map { $0.located(at: baseURL) }, next: page.next))
     }
 
-    @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func show(_ request: Request, in context: ServiceContext) async throws -> Response {
         let job = try await job(context)
         guard let seconds = try PreferHeader(request).waitSeconds, request.method != .head else {
             return try JSONResponse.response(try await result(job, context).located(at: baseURL))
@@ -57,20 +57,20 @@ struct JobRoutes: Sendable {
         return isOwn ? try await store.withSecret(job) : job
     }
 
-    @Sendable private func cancel(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func cancel(_ request: Request, in context: ServiceContext) async throws -> Response {
         let job = try await store.cancel(try await ownJob(context, or: .operate).id)
         await context.record(.cancel, "job \(job.id)", in: store)
         return try JSONResponse.response(job.located(at: baseURL), status: .accepted)
     }
 
-    @Sendable private func retry(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func retry(_ request: Request, in context: ServiceContext) async throws -> Response {
         let job = try await store.retry(try await ownJob(context, or: .operate).id)
         await context.record(.retry, "job \(job.id)", in: store)
         return try JSONResponse.response(
             job.located(at: baseURL), status: .accepted, headers: [.location: "/v1/jobs/\(job.id)"])
     }
 
-    @Sendable private func snooze(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func snooze(_ request: Request, in context: ServiceContext) async throws -> Response {
         let id = try await ownJob(context, or: .operate).id
         let body: SnoozeBody = try await JSONBody.read(request, context)
         let job = try await store.schedule(id, notBefore: try body.date())
@@ -78,7 +78,7 @@ struct JobRoutes: Sendable {
         return try accepted(job)
     }
 
-    @Sendable private func run(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func run(_ request: Request, in context: ServiceContext) async throws -> Response {
         let id = try await ownJob(context, or: .operate).id
         let job = try await store.schedule(id, notBefore: nil)
         await context.record(.schedule, "job \(id) to now", in: store)
@@ -89,12 +89,12 @@ struct JobRoutes: Sendable {
         try JSONResponse.response(job.located(at: baseURL), status: .accepted)
     }
 
-    @Sendable private func log(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func log(_ request: Request, in context: ServiceContext) async throws -> Response {
         let job = try await job(context)
         return try JSONResponse.response(JobLogResponse(try await store.log(of: job.id)))
     }
 
-    @Sendable private func purge(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func purge(_ request: Request, in context: ServiceContext) async throws -> Response {
         let body: JobFilterBody = try await JSONBody.read(request, context)
         if let open = body.states?.first(where: { !$0.isFinished }) {
             throw AttachPrepError(
@@ -106,7 +106,7 @@ struct JobRoutes: Sendable {
         return try JSONResponse.response(["purged": purged])
     }
 
-    @Sendable private func retryAll(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func retryAll(_ request: Request, in context: ServiceContext) async throws -> Response {
         let body: JobFilterBody = try await JSONBody.read(request, context)
         if let other = body.states?.first(where: { !$0.isRetryable }) {
             throw AttachPrepError(
@@ -121,7 +121,7 @@ struct JobRoutes: Sendable {
         return try JSONResponse.response(["retried": retried, "left": try await store.count(rest)])
     }
 
-    @Sendable private func cancelAll(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func cancelAll(_ request: Request, in context: ServiceContext) async throws -> Response {
         let body: JobFilterBody = try await JSONBody.read(request, context)
         if let ended = body.states?.first(where: \.isFinished) {
             throw AttachPrepError(
@@ -134,7 +134,7 @@ struct JobRoutes: Sendable {
         return try JSONResponse.response(["cancelled": cancelled])
     }
 
-    @Sendable private func changePriority(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func changePriority(_ request: Request, in context: ServiceContext) async throws -> Response {
         let body: JobPriorityBody = try await JSONBody.read(request, context)
         if let other = body.selection.states?.first(where: { $0 != .queued }) {
             throw AttachPrepError(
@@ -148,7 +148,7 @@ struct JobRoutes: Sendable {
         return try JSONResponse.response(["changed": changed])
     }
 
-    @Sendable private func showBatch(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func showBatch(_ request: Request, in context: ServiceContext) async throws -> Response {
         let id = try id(context)
         var filter = JobFilter()
         filter.batch = id.text

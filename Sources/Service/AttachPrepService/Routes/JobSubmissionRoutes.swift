@@ -18,7 +18,7 @@ struct JobSubmissionRoutes: Sendable {
         [Endpoint(method: .post, path: "/v1/jobs", roles: [.submit], respond: submit)]
     }
 
-    @Sendable private func submit(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func submit(_ request: Request, in context: ServiceContext) async throws -> Response {
         let format = try SubmissionFormat(request)
         let body = try BoundedRequestBody(request, context, max: format.bytesMax)
         let keyHeader = try IdempotencyKeyHeader(request)
@@ -49,7 +49,7 @@ struct JobSubmissionRoutes: Sendable {
                 throw AttachPrepError(.internal, "The service failed.", detail: "enqueue returned no job")
             }
             try await notify(batchCallback, whenDone: job)
-            return try await answer(job, isRepeated: kept.areRepeated, waitSeconds)
+            return try await answer(job, isRepeated: kept.areRepeated, waitSeconds: waitSeconds)
         case .lines:
             let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: keyHeader?.text)
             let valid = try await JSONLinesBatch(bytes).submissions(validator, by: context.token)
@@ -76,7 +76,7 @@ struct JobSubmissionRoutes: Sendable {
     }
 
     /// Responds with the manifest if the caller waits (`Prefer: wait`) and the job ends in time, else with the job.
-    private func answer(_ job: Job, isRepeated: Bool, _ waitSeconds: Int?) async throws -> Response {
+    private func answer(_ job: Job, isRepeated: Bool, waitSeconds: Int?) async throws -> Response {
         var fields = Self.fields(isRepeated: isRepeated)
         fields[.location] = "/v1/jobs/\(job.id)"
         var job = job
@@ -180,7 +180,7 @@ struct JSONLinesBatch {
             // Thousands of lines must not block a thread of the cooperative pool.
             if line.number.isMultiple(of: Self.linesAtOnce) { await Task.yield() }
             do {
-                submissions.append(try await submission(line, validator, by: caller))
+                submissions.append(try await submission(line, validator: validator, by: caller))
             } catch let error as AttachPrepError {
                 errors.append(Problem.Line(line: line.number, code: error.code, detail: error.message))
             }
@@ -192,7 +192,7 @@ struct JSONLinesBatch {
     private static let linesAtOnce = 50
 
     private func submission(
-        _ line: (number: Int, bytes: ArraySlice<UInt8>), _ validator: SubmissionValidator, by caller: String?
+        _ line: (number: Int, bytes: ArraySlice<UInt8>), validator: SubmissionValidator, by caller: String?
     ) async throws -> JobSubmission {
         guard line.bytes.count <= Limits.requestBytesMax else {
             throw AttachPrepError(.requestTooLarge, "The line exceeds \(Limits.requestBytesMax) bytes.")

@@ -54,7 +54,7 @@ final class JobWaiters: Sendable {
         while true {
             // Registers before loading, so that a change between load and wait is not missed.
             let registration = register(id)
-            defer { if let registration { unregister(id, registration.number) } }
+            defer { if let registration { unregister(id, number: registration.number) } }
             guard let job = try await store.job(id) else { throw JobRoutes.unknown }
             guard !isEnough(job), let registration, ContinuousClock.now < deadline else { return job }
             await Self.first(of: registration.signals, before: deadline)
@@ -85,7 +85,7 @@ final class JobWaiters: Sendable {
         }
     }
 
-    private func unregister(_ job: JobID, _ number: Int) {
+    private func unregister(_ job: JobID, number: Int) {
         state.withLock { state in
             state.count -= 1
             state.waiters[job]?[number] = nil

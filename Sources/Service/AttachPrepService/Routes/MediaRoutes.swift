@@ -19,18 +19,20 @@ struct MediaRoutes: Sendable {
         ]
     }
 
-    @Sendable private func serve(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func serve(_ request: Request, in context: ServiceContext) async throws -> Response {
         guard let media = MediaID(context.parameters.get("id") ?? ""), let name = context.parameters.get("file"),
             let file = try await storedFile(name, of: media), file.bytes >= 0
         else { throw Self.unknown }
         let entity = MediaEntity(file)
         if entity.tag.isKnown(to: request) { return Response(status: .notModified, headers: entity.cacheHeaders) }
         guard let range = try entity.range(requestedBy: request) else {
-            return try await content(file, 0..<file.bytes, .ok, entity.headers, context.channel)
+            return try await content(
+                file, range: 0..<file.bytes, status: .ok, headers: entity.headers, channel: context.channel)
         }
         var headers = entity.headers
         headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.bytes)"
-        return try await content(file, range, .partialContent, headers, context.channel)
+        return try await content(
+            file, range: range, status: .partialContent, headers: headers, channel: context.channel)
     }
 
     /// The file with a name of the manifest, or with its suggested name, in which URLs end.
@@ -43,8 +45,8 @@ struct MediaRoutes: Sendable {
     }
 
     private func content(
-        _ file: StoredFile, _ range: Range<Int>, _ status: HTTPResponse.Status, _ headers: HTTPFields,
-        _ channel: any Channel
+        _ file: StoredFile, range: Range<Int>, status: HTTPResponse.Status, headers: HTTPFields,
+        channel: any Channel
     ) async throws -> Response {
         // Opens before the head is sent: a file that is deleted meanwhile can still be read to its end.
         let open: AsyncFile

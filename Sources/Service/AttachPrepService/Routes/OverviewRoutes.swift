@@ -35,11 +35,11 @@ struct OverviewRoutes: Sendable {
         ]
     }
 
-    @Sendable private func showHistory(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func showHistory(_ request: Request, in context: ServiceContext) async throws -> Response {
         try JSONResponse.response(try await history.value())
     }
 
-    @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func show(_ request: Request, in context: ServiceContext) async throws -> Response {
         try JSONResponse.response(
             OverviewResponse(
                 startedAt: startedAt, statistics: try await statistics.value(), serviceStatus: serviceStatus,

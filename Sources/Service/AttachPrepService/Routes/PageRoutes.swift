@@ -28,18 +28,18 @@ struct PageRoutes: Sendable {
         ]
     }
 
-    @Sendable private func root(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func root(_ request: Request, in context: ServiceContext) async throws -> Response {
         page.response(to: request, policy)
     }
 
-    @Sendable private func asset(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func asset(_ request: Request, in context: ServiceContext) async throws -> Response {
         guard let file = files.first(where: { $0.name == context.parameters.get("name") }) else {
             throw AttachPrepError(.requestNotFound, "No asset with this name.")
         }
         return file.response(to: request, policy)
     }
 
-    @Sendable private func description(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func description(_ request: Request, in context: ServiceContext) async throws -> Response {
         let headers: HTTPFields = [.contentType: JSONResponse.mediaType, .cacheControl: "no-cache"]
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: document))
     }

@@ -16,11 +16,11 @@ struct PauseRoutes: Sendable {
         ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func list(_ request: Request, in context: ServiceContext) async throws -> Response {
         try JSONResponse.response(PausesResponse(pauses: try await store.pauses()))
     }
 
-    @Sendable private func pause(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func pause(_ request: Request, in context: ServiceContext) async throws -> Response {
         let body: PauseRequest = try await JSONBody.read(request, context)
         let pause = try await store.pause(try body.target(), reason: try body.checkedReason(), by: context.token)
         let reason = pause.reason.map { " (\($0))" } ?? ""
@@ -28,7 +28,7 @@ struct PauseRoutes: Sendable {
         return try JSONResponse.response(pause)
     }
 
-    @Sendable private func resume(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func resume(_ request: Request, in context: ServiceContext) async throws -> Response {
         let body: ResumeRequest = try await JSONBody.read(request, context)
         let target = try body.target()
         let hasEnded = try await store.resume(target)

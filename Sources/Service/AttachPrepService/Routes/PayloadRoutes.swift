@@ -23,7 +23,7 @@ struct PayloadRoutes: Sendable {
         ]
     }
 
-    @Sendable private func rewrite(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func rewrite(_ request: Request, in context: ServiceContext) async throws -> Response {
         let format = try SubmissionFormat(request)
         let bytesMax = format == .one ? Limits.payloadInputBytesMax : Limits.payloadBatchBytesMax
         let body = try BoundedRequestBody(request, context, max: bytesMax)
@@ -34,7 +34,7 @@ struct PayloadRoutes: Sendable {
         case .one:
             let submission = try PayloadSubmission(bytes)
             try requirePublicURLs()
-            let result = try await rewritten(submission, seconds, shared, by: context.token)
+            let result = try await rewritten(submission, seconds: seconds, shared: shared, by: context.token)
             return JSONResponse.response(bytes: try result.json())
         case .lines:
             let lines = try JSONLines(bytes, max: Limits.payloadBatchLinesMax).lines
@@ -43,7 +43,7 @@ struct PayloadRoutes: Sendable {
             let results = try await lines.concurrentlyMapped(atMost: lines.count) { line in
                 do {
                     return try await rewritten(
-                        PayloadSubmission(Array(line.bytes)), seconds, shared, by: context.token
+                        PayloadSubmission(Array(line.bytes)), seconds: seconds, shared: shared, by: context.token
                     ).json()
                 } catch let error as AttachPrepError {
                     return try PayloadFailure(error).json()
@@ -62,7 +62,7 @@ struct PayloadRoutes: Sendable {
     }
 
     private func rewritten(
-        _ submission: PayloadSubmission, _ seconds: Double?, _ shared: SharedPreparations, by caller: String?
+        _ submission: PayloadSubmission, seconds: Double?, shared: SharedPreparations, by caller: String?
     ) async throws -> PayloadResult {
         let deadline = jobs.deadline(of: submission.template, preferring: seconds)
         return try await submission.rewriter.rewritten(

@@ -42,7 +42,7 @@ struct QueryParameters {
         return Set(
             try choices.map { word in
                 guard let known = Word(rawValue: String(word)) else {
-                    throw Self.unknown(name, String(word), Word.self)
+                    throw Self.unknown(name, text: String(word), as: Word.self)
                 }
                 return known
             })
@@ -69,12 +69,12 @@ struct QueryParameters {
         _ name: String, _ type: Word.Type
     ) throws -> Word? where Word.RawValue == String {
         guard let text = try value(name) else { return nil }
-        guard let word = Word(rawValue: text) else { throw Self.unknown(name, text, Word.self) }
+        guard let word = Word(rawValue: text) else { throw Self.unknown(name, text: text, as: Word.self) }
         return word
     }
 
     private static func unknown<Word: RawRepresentable<String> & CaseIterable>(
-        _ name: String, _ text: String, _: Word.Type
+        _ name: String, text: String, as _: Word.Type
     ) -> AttachPrepError {
         let all = Word.allCases.map(\.rawValue)
         let meant = Suggestion.nearest(to: text, of: all).map { "; did you mean \"\($0)\"?" } ?? "."

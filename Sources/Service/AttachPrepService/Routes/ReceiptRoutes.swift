@@ -19,7 +19,7 @@ struct ReceiptRoutes: Sendable {
         [Endpoint(method: .post, path: ReceiptService.path, access: .anyone, respond: receive)]
     }
 
-    @Sendable private func receive(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func receive(_ request: Request, in context: ServiceContext) async throws -> Response {
         let address = context.peer ?? ""
         if let seconds = requests.consume(address) {
             throw Problem(.requestRateLimited, "Too many requests with receipts from this address; retry later.")
@@ -100,7 +100,7 @@ enum ReceiptBody {
         } catch {
             throw Self.rejection(error, of: bytes)
         }
-        let reports = Self.reports(elements, bytes)
+        let reports = Self.reports(elements, bytes: bytes)
         guard !reports.isEmpty else { throw AttachPrepError(.requestInvalid, "The list of receipts is empty.") }
         guard reports.count <= Limits.receiptsMax else {
             throw AttachPrepError(
@@ -130,7 +130,7 @@ enum ReceiptBody {
     }
 
     /// Explains each element that is not a receipt.
-    private static func reports(_ elements: [Element], _ bytes: [UInt8]) -> [Report] {
+    private static func reports(_ elements: [Element], bytes: [UInt8]) -> [Report] {
         let errors = elements.map { element -> DecodingError? in
             if case .failure(let error as DecodingError) = element.report { naming(error) } else { nil }
         }
@@ -193,14 +193,14 @@ struct CampaignRoutes: Sendable {
         ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func list(_ request: Request, in context: ServiceContext) async throws -> Response {
         let query = QueryParameters(request)
         let page = try await receiptService.campaigns(
             after: try query.name("cursor", CampaignCursor.init), limit: try query.limit())
         return try JSONResponse.response(page)
     }
 
-    @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func show(_ request: Request, in context: ServiceContext) async throws -> Response {
         guard let name = context.parameters.get("name").flatMap(CampaignName.init) else {
             throw AttachPrepError(.requestNotFound, "Not a valid campaign name.")
         }

@@ -17,7 +17,7 @@ struct SessionRoutes: Sendable {
         ]
     }
 
-    @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func show(_ request: Request, in context: ServiceContext) async throws -> Response {
         guard authenticator.tokens.isRequired else { return try JSONResponse.response(answer(.local)) }
         let caller = try authenticator.known(request)
         // Limits guessing of tokens, as on all other routes.
@@ -25,7 +25,7 @@ struct SessionRoutes: Sendable {
         return try JSONResponse.response(answer(caller))
     }
 
-    @Sendable private func begin(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func begin(_ request: Request, in context: ServiceContext) async throws -> Response {
         let body: SessionRequest = try await JSONBody.read(request, context, bytesMax: Limits.sessionBytesMax)
         guard authenticator.tokens.isRequired else { return try JSONResponse.response(answer(.local)) }
         guard let caller = authenticator.tokens.caller(showing: body.token),
@@ -40,7 +40,7 @@ struct SessionRoutes: Sendable {
         return try JSONResponse.response(answer(caller), headers: [.setCookie: field])
     }
 
-    @Sendable private func end(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func end(_ request: Request, in context: ServiceContext) async throws -> Response {
         try JSONResponse.response(
             answer(authenticator.tokens.isRequired ? nil : .local),
             headers: [.setCookie: authenticator.session.cleared])

@@ -18,7 +18,7 @@ struct UploadRoutes: Sendable {
         [Endpoint(method: .post, path: "/v1/uploads", roles: [.submit], respond: receive)]
     }
 
-    @Sendable private func receive(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func receive(_ request: Request, in context: ServiceContext) async throws -> Response {
         let body = try BoundedRequestBody(request, context, max: Limits.sourceBytesMax)
         if body.mediaType?.hasPrefix("multipart/") == true {
             throw Problem(

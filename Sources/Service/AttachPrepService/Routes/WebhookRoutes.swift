@@ -17,7 +17,7 @@ struct WebhookRoutes: Sendable {
         ]
     }
 
-    @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func list(_ request: Request, in context: ServiceContext) async throws -> Response {
         let query = QueryParameters(request)
         let filter = WebhookFilter(
             states: try query.choices("state", WebhookState.self), job: try query.name("job", JobID.init),
@@ -28,7 +28,7 @@ struct WebhookRoutes: Sendable {
             WebhookPageResponse(webhooks: page.webhooks.map(WebhookSummary.init), next: page.next?.text))
     }
 
-    @Sendable private func replay(_ request: Request, _ context: ServiceContext) async throws -> Response {
+    @Sendable private func replay(_ request: Request, in context: ServiceContext) async throws -> Response {
         let body: WebhookReplayRequest = try await JSONBody.read(request, context)
         let replayed = try await store.replayWebhooks(try body.filter())
         await context.record(.replay, "\(replayed) webhooks", in: store)

@@ -31,7 +31,7 @@ final class ConfigurationReload: Sendable {
     func run() {
         state.withLock { state in
             do {
-                try apply(try state.last.reread(), &state)
+                try apply(try state.last.reread(), in: &state)
             } catch {
                 logger.error(
                     "configuration not reloaded; the previous one stays in use",
@@ -41,7 +41,7 @@ final class ConfigurationReload: Sendable {
     }
 
     /// - Throws: `request.invalid` for invalid tokens or secrets; nothing is applied then.
-    private func apply(_ next: ServeConfiguration, _ state: inout State) throws {
+    private func apply(_ next: ServeConfiguration, in state: inout State) throws {
         let tokens = try next.accessTokens(logger)
         let secrets = try next.signingSecrets(logger)
         let texts = Self.texts(next)
@@ -54,7 +54,7 @@ final class ConfigurationReload: Sendable {
         if keepsTokens { kept.formUnion(changed.filter { [.tokens, .tokenFile].contains($0) }) }
         let keepsSecrets = secrets.current.isEmpty == credentials.areWebhooksSigned
         if keepsSecrets { kept.formUnion(changed.filter { [.webhookSecrets, .webhookSecretFile].contains($0) }) }
-        dependencies.apply(next, keepsTokens ? nil : tokens, keepsSecrets ? nil : secrets)
+        dependencies.apply(next, tokens: keepsTokens ? nil : tokens, secrets: keepsSecrets ? nil : secrets)
         let applied = changed.filter { !kept.contains($0) }
         let shown = applied.map { Self.text($0, from: state.texts[$0], to: texts[$0]) }.joined(separator: ", ")
         for setting in applied { state.texts[setting] = texts[setting] }

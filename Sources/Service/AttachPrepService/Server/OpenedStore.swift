@@ -37,7 +37,7 @@ extension ServeConfiguration {
         var reason = ""
         while true {
             do {
-                return try await openStore(in: queue, uploads, feed, logger)
+                return try await openStore(in: queue, uploads: uploads, feed: feed, logger: logger)
             } catch let error as AttachPrepError {
                 guard error.isRetryable, ContinuousClock.now < end else { throw error }
                 if error.message != reason {
@@ -56,7 +56,7 @@ extension ServeConfiguration {
 
     /// One attempt: the database can be lost at each step.
     private func openStore(
-        in queue: QueueDatabase, _ uploads: BucketUploads, _ feed: JobFeed, _ logger: Logger
+        in queue: QueueDatabase, uploads: BucketUploads, feed: JobFeed, logger: Logger
     ) async throws -> OpenedStore {
         let database = try await queue.open(logger)
         do {

@@ -103,7 +103,7 @@ struct ServerDependencies: Sendable {
                 every: Limits.targetCheckSeconds, logger: logger, status: { [preparer] in preparer.publishStatus },
                 probe: { [preparer] in try await preparer.probeTarget() })
         if configuration.queue == nil {
-            registry.set("attachprep_media_quota_bytes", Double(configuration.limits.mediaQuotaBytes))
+            registry.set("attachprep_media_quota_bytes", to: Double(configuration.limits.mediaQuotaBytes))
         }
         let page = MetricsPage(
             registry: registry, metrics: metrics, process: ProcessMetrics(registry, commit: configuration.commit),
@@ -123,14 +123,15 @@ struct ServerDependencies: Sendable {
         let (drain, drained) = AsyncStream.makeStream(of: Never.self)
         self.drained = drained
         front = try Self.front(
-            configuration, service, health, serviceStatus, opened.store, feed: feed, receiptService: receiptService,
+            configuration, service: service, health: health, serviceStatus: serviceStatus, store: opened.store,
+            feed: feed, receiptService: receiptService,
             tokens: tokens, metrics: HTTPMetrics(factory: registry), tracer: tracing?.tracer, drain: drain,
             logger: logger)
     }
 
     private static func front(
-        _ configuration: ServeConfiguration, _ service: ServiceSettings, _ health: HealthRoutes,
-        _ serviceStatus: ServiceStatus, _ store: any JobStore, feed: JobFeed, receiptService: ReceiptService,
+        _ configuration: ServeConfiguration, service: ServiceSettings, health: HealthRoutes,
+        serviceStatus: ServiceStatus, store: any JobStore, feed: JobFeed, receiptService: ReceiptService,
         tokens: AccessTokens, metrics: HTTPMetrics, tracer: (any Tracer)?, drain: AsyncStream<Never>, logger: Logger
     ) throws -> any HTTPFrontend {
         let drained = { @Sendable in for await _ in drain {} }
@@ -159,14 +160,14 @@ struct ServerDependencies: Sendable {
     /// - Parameters:
     ///   - tokens: nil to keep the current ones.
     ///   - secrets: nil to keep the current ones.
-    func apply(_ configuration: ServeConfiguration, _ tokens: AccessTokens?, _ secrets: WebhookSecrets?) {
+    func apply(_ configuration: ServeConfiguration, tokens: AccessTokens?, secrets: WebhookSecrets?) {
         if let tokens { self.tokens.replace(with: tokens) }
         if let secrets { self.secrets.replace(with: secrets) }
         front.change(requestsPerSecond: configuration.service.requestsPerSecondMax)
         worker?.change(hostLimit: configuration.jobsPerHostMax)
         store.apply(configuration.limits)
         if configuration.queue == nil {
-            registry.set("attachprep_media_quota_bytes", Double(configuration.limits.mediaQuotaBytes))
+            registry.set("attachprep_media_quota_bytes", to: Double(configuration.limits.mediaQuotaBytes))
         }
     }
 

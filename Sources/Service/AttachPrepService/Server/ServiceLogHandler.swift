@@ -132,17 +132,17 @@ struct LogLine {
 
     /// Sorted by key; nested values get the key `outer.inner`, list elements `key.index`.
     private var flattened: [(key: String, value: Value)] {
-        metadata.flatMap { Self.flatten($0.key, $0.value) }.sorted { $0.key < $1.key }
+        metadata.flatMap { Self.flatten($0.key, value: $0.value) }.sorted { $0.key < $1.key }
     }
 
-    private static func flatten(_ key: String, _ value: Logger.MetadataValue) -> [(key: String, value: Value)] {
+    private static func flatten(_ key: String, value: Logger.MetadataValue) -> [(key: String, value: Value)] {
         switch value {
         case .string(let text): [(key, .text(Self.bounded(text)))]
         case .stringConvertible(let value as any BinaryInteger): [(key, .number("\(value)"))]
         case .stringConvertible(let value as Double) where value.isFinite: [(key, .number("\(value)"))]
         case .stringConvertible(let value): [(key, .text(Self.bounded(value.description)))]
-        case .dictionary(let inner): inner.flatMap { flatten("\(key).\($0.key)", $0.value) }
-        case .array(let inner): inner.enumerated().flatMap { flatten("\(key).\($0.offset)", $0.element) }
+        case .dictionary(let inner): inner.flatMap { flatten("\(key).\($0.key)", value: $0.value) }
+        case .array(let inner): inner.enumerated().flatMap { flatten("\(key).\($0.offset)", value: $0.element) }
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
     ) throws {
         try VipsLibrary.start()
         let plane = Self.numbered(45, 37)
-        let upright = PlaneOrientation.upright(plane, orientation)
+        let upright = PlaneOrientation.upright(plane, orientation: orientation)
         let image = try Image.wrap(
             pixels: plane.samples, width: 45, height: 37, bands: 1, orientation: orientation.rawValue
         ).upright()

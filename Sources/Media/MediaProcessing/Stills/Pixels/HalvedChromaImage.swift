@@ -85,6 +85,6 @@ struct HalvedChromaImage {
     private static func reduced(_ plane: JPEGPlane, width: Int, height: Int) -> JPEGPlane {
         var resampler = PlaneResampler(width: width, height: height)
         let transposed = JPEGPlane(width: height, height: width, samples: resampler.columns(ofLarge: plane))
-        return PlaneOrientation.upright(transposed, .transposed)
+        return PlaneOrientation.upright(transposed, orientation: .transposed)
     }
 }

@@ -18,7 +18,8 @@ struct PlanarImage {
 
     /// Rotated upright.
     func upright() -> PlanarImage {
-        PlanarImage(planes: planes.map { PlaneOrientation.upright($0, orientation) }, orientation: .upright)
+        PlanarImage(
+            planes: planes.map { PlaneOrientation.upright($0, orientation: orientation) }, orientation: .upright)
     }
 
     /// Reduced to a box and upright.
@@ -70,7 +71,7 @@ enum PlaneOrientation {
     /// Side of the squares that are copied together, for cache locality.
     private static let side = 32
 
-    static func upright(_ plane: JPEGPlane, _ orientation: Orientation) -> JPEGPlane {
+    static func upright(_ plane: JPEGPlane, orientation: Orientation) -> JPEGPlane {
         guard orientation != .upright else { return plane }
         let swaps = orientation.swapsSides
         let (width, height) = swaps ? (plane.height, plane.width) : (plane.width, plane.height)

@@ -18,12 +18,12 @@ enum YCbCrConversion {
     ]
 
     /// Luma of planes of red, green and blue.
-    static func luma(of colors: [JPEGPlane]) -> JPEGPlane { plane(colors, luma) }
+    static func luma(of colors: [JPEGPlane]) -> JPEGPlane { plane(colors, weights: luma) }
 
     /// Cb and Cr of planes of red, green and blue.
-    static func chroma(of colors: [JPEGPlane]) -> [JPEGPlane] { chroma.map { plane(colors, $0) } }
+    static func chroma(of colors: [JPEGPlane]) -> [JPEGPlane] { chroma.map { plane(colors, weights: $0) } }
 
-    private static func plane(_ colors: [JPEGPlane], _ weights: Weights) -> JPEGPlane {
+    private static func plane(_ colors: [JPEGPlane], weights: Weights) -> JPEGPlane {
         let count = colors[0].samples.count
         let samples = unsafe [UInt8](unsafeUninitializedCapacity: count) { target, filled in
             unsafe colors[0].samples.withUnsafeBufferPointer { red in
@@ -65,13 +65,13 @@ enum SampleRange {
     static func full(_ planes: [JPEGPlane]) -> [JPEGPlane] {
         planes.enumerated().map { number, plane in
             var samples = plane.samples
-            expand(&samples, number == 0 ? .luma : .chroma)
+            expand(&samples, by: number == 0 ? .luma : .chroma)
             return JPEGPlane(width: plane.width, height: plane.height, samples: samples)
         }
     }
 
     /// Expands samples in place.
-    static func expand(_ samples: inout [UInt8], _ expand: LinearExpansion) {
+    static func expand(_ samples: inout [UInt8], by expand: LinearExpansion) {
         unsafe samples.withUnsafeMutableBufferPointer { samples in
             for index in 0..<samples.count {
                 let sample = unsafe UInt32(samples[index]) &<< 8

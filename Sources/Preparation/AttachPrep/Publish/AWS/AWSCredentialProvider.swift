@@ -65,7 +65,7 @@ final class AWSCredentialProvider: Sendable {
         while true {
             let source = try profiles.source()
             if case .keys(let keys) = source { return keys }
-            switch try state.withLock({ try step(&$0, source) }) {
+            switch try state.withLock({ try step(&$0, source: source) }) {
             case .use(let credentials): return credentials
             case .wait(let end): try await wait(for: end, until: deadline)
             }
@@ -81,7 +81,7 @@ final class AWSCredentialProvider: Sendable {
                 return nil
             }
             state.cache?.renewalDate = date
-            if state.refresh == nil { begin(cache.source, &state) }
+            if state.refresh == nil { begin(cache.source, in: &state) }
             return waiter(&state)
         }
         // After a failure the rejected ones are kept: another request may still be allowed with them.
@@ -100,10 +100,10 @@ final class AWSCredentialProvider: Sendable {
 
     // MARK: Refresh
 
-    private func step(_ state: inout State, _ source: AWSCredentialSource) throws -> Step {
+    private func step(_ state: inout State, source: AWSCredentialSource) throws -> Step {
         let date = now()
         if let cache = state.cache, cache.source == source, cache.isValid(at: date) {
-            if cache.refreshDate <= date, state.refresh == nil { begin(source, &state) }
+            if cache.refreshDate <= date, state.refresh == nil { begin(source, in: &state) }
             return .use(cache.issued.credentials)
         }
         if state.refresh == nil {
@@ -112,7 +112,7 @@ final class AWSCredentialProvider: Sendable {
             {
                 throw failure.error
             }
-            begin(source, &state)
+            begin(source, in: &state)
         }
         return .wait(waiter(&state))
     }
@@ -124,17 +124,17 @@ final class AWSCredentialProvider: Sendable {
         return stream
     }
 
-    private func begin(_ source: AWSCredentialSource, _ state: inout State) {
+    private func begin(_ source: AWSCredentialSource, in state: inout State) {
         guard !state.isShutDown else { return }
         let task = Task { [self] in
             let result: Result<IssuedCredentials, any Error>
             do { result = .success(try await fetch(source)) } catch { result = .failure(error) }
-            end(source, result)
+            end(source, result: result)
         }
         state.refresh = (source, task)
     }
 
-    private func end(_ source: AWSCredentialSource, _ result: Result<IssuedCredentials, any Error>) {
+    private func end(_ source: AWSCredentialSource, result: Result<IssuedCredentials, any Error>) {
         let date = now()
         let waiters = state.withLock { state in
             switch result {
@@ -151,10 +151,10 @@ final class AWSCredentialProvider: Sendable {
             return state.waiters
         }
         for waiter in waiters { waiter.finish() }
-        if !state.withLock(\.isShutDown) { log(result, source) }
+        if !state.withLock(\.isShutDown) { log(result, source: source) }
     }
 
-    private func log(_ result: Result<IssuedCredentials, any Error>, _ source: AWSCredentialSource) {
+    private func log(_ result: Result<IssuedCredentials, any Error>, source: AWSCredentialSource) {
         switch result {
         case .success(let issued):
             let end = issued.expiration.map(Timestamp.text) ?? "unknown"

@@ -64,7 +64,7 @@ enum AWSCredentialSource: Sendable, Hashable {
 /// <https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html>
 enum AWSCredentialChain {
     /// - Throws: `publish.denied` for missing, incomplete or unsupported credentials.
-    static func source(_ environment: [String: String], _ profile: AWSProfile, isProfileExplicit: Bool)
+    static func source(_ environment: [String: String], profile: AWSProfile, isProfileExplicit: Bool)
         throws(AttachPrepError) -> AWSCredentialSource
     {
         if let keys = try keys(

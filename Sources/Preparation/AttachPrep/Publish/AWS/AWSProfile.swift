@@ -18,8 +18,9 @@ final class AWSProfileReader: Sendable {
     init(environment: [String: String]) {
         self.environment = environment
         paths = [
-            Self.path(environment.value("AWS_SHARED_CREDENTIALS_FILE") ?? "~/.aws/credentials", environment),
-            Self.path(environment.value("AWS_CONFIG_FILE") ?? "~/.aws/config", environment),
+            Self.path(
+                environment.value("AWS_SHARED_CREDENTIALS_FILE") ?? "~/.aws/credentials", environment: environment),
+            Self.path(environment.value("AWS_CONFIG_FILE") ?? "~/.aws/config", environment: environment),
         ]
     }
 
@@ -43,10 +44,10 @@ final class AWSProfileReader: Sendable {
     /// - Throws: `publish.denied` when there is none, or an unsupported one.
     func source() throws(AttachPrepError) -> AWSCredentialSource {
         try AWSCredentialChain.source(
-            environment, profile, isProfileExplicit: AWSProfile.name(in: environment).isExplicit)
+            environment, profile: profile, isProfileExplicit: AWSProfile.name(in: environment).isExplicit)
     }
 
-    private static func path(_ written: String, _ environment: [String: String]) -> String {
+    private static func path(_ written: String, environment: [String: String]) -> String {
         guard written.hasPrefix("~/"), let home = environment.value("HOME") else { return written }
         return home + written.dropFirst()
     }

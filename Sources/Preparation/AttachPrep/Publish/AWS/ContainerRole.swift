@@ -40,7 +40,7 @@ struct ContainerRole: Sendable, Hashable {
         var headers: [(name: String, value: String)] = [("Accept", "application/json")]
         if let token = try Self.token(client.environment) { headers.append(("Authorization", token)) }
         let response = try await client.send(
-            .get, url, headers: headers, to: service, secondsMax: Limits.credentialAnswerSecondsMax)
+            .get, url: url, headers: headers, to: service, secondsMax: Limits.credentialAnswerSecondsMax)
         guard response.status == 200 else {
             let document = try? CredentialDocument(response.body, from: service)
             throw CredentialError.status(response, code: document?.code, of: service)
@@ -78,7 +78,7 @@ struct ContainerRole: Sendable, Hashable {
     }
 
     private static func invalid(_ reason: String) -> AttachPrepError {
-        CredentialError.invalid("the container's role", reason)
+        CredentialError.invalid("the container's role", reason: reason)
     }
 }
 

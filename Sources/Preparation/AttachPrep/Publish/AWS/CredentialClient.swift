@@ -28,7 +28,7 @@ struct CredentialClient: Sendable {
     /// - Returns: A complete response of any status.
     /// - Throws: `publish.unavailable`, `publish.denied` for an invalid URL or an oversized response, `cancelled`.
     func send(
-        _ method: HTTPClientRequest.Method, _ url: String, headers: [(name: String, value: String)] = [],
+        _ method: HTTPClientRequest.Method, url: String, headers: [(name: String, value: String)] = [],
         body: [UInt8] = [], to service: String, secondsMax: Double
     ) async throws -> HTTPClientResponse {
         var schedule = RetrySchedule(backOff: .seconds(Limits.credentialBackOffSeconds))
@@ -58,18 +58,18 @@ struct CredentialClient: Sendable {
     private static func whole(_ response: HTTPClientResponse, from service: String) throws -> HTTPClientResponse {
         if response.isWhole { return response }
         guard response.body.count >= Limits.credentialAnswerBytesMax else {
-            throw CredentialError.unavailable(service, "its response was interrupted")
+            throw CredentialError.unavailable(service, reason: "its response was interrupted")
         }
         throw CredentialError.invalid(
-            service, "its response exceeds \(Limits.credentialAnswerBytesMax.grouped) bytes")
+            service, reason: "its response exceeds \(Limits.credentialAnswerBytesMax.grouped) bytes")
     }
 
     private static func failure(_ error: AttachPrepError, of service: String) -> AttachPrepError {
         switch error.code {
         case .cancelled, .publishDenied, .publishUnavailable: error
         case .sourceInvalidURL, .sourceSchemeNotAllowed, .requestInvalid:
-            CredentialError.invalid(service, "its URL or a header is invalid", detail: error.message)
-        default: CredentialError.unavailable(service, "it did not answer", detail: error.message)
+            CredentialError.invalid(service, reason: "its URL or a header is invalid", detail: error.message)
+        default: CredentialError.unavailable(service, reason: "it did not answer", detail: error.message)
         }
     }
 }
@@ -78,7 +78,7 @@ struct CredentialClient: Sendable {
 /// secrets, or repeat those of the request. Pure.
 enum CredentialError {
     /// The source may work later.
-    static func unavailable(_ service: String, _ reason: String, detail: String? = nil) -> AttachPrepError {
+    static func unavailable(_ service: String, reason: String, detail: String? = nil) -> AttachPrepError {
         AttachPrepError(
             .publishUnavailable, "No S3 credentials from \(service): \(reason); try again later.", detail: detail,
             isRetryable: true)
@@ -86,7 +86,7 @@ enum CredentialError {
 
     /// The source or its configuration has to be corrected.
     static func invalid(
-        _ service: String, _ reason: String, remedy: String = "check its configuration", detail: String? = nil
+        _ service: String, reason: String, remedy: String = "check its configuration", detail: String? = nil
     ) -> AttachPrepError {
         AttachPrepError(.publishDenied, "No S3 credentials from \(service): \(reason); \(remedy).", detail: detail)
     }
@@ -95,7 +95,7 @@ enum CredentialError {
     static func status(_ response: HTTPClientResponse, code: String?, of service: String) -> AttachPrepError {
         let reason = "it answered \(response.status)" + (code.flatMap(shown).map { " (\($0))" } ?? "")
         let isBusy = response.status == 429 || 500..<600 ~= response.status
-        return isBusy ? unavailable(service, reason) : invalid(service, reason)
+        return isBusy ? unavailable(service, reason: reason) : invalid(service, reason: reason)
     }
 
     /// The error code of a response for a message; nil if it is not a name such as "AccessDenied".
@@ -133,14 +133,14 @@ struct CredentialDocument: Decodable, Sendable {
             self = try ForeignJSON.decode(CredentialDocument.self, from: bytes)
         } catch {
             // The decoder's error may quote the document.
-            throw CredentialError.invalid(service, "its response is not a JSON document with credentials")
+            throw CredentialError.invalid(service, reason: "its response is not a JSON document with credentials")
         }
     }
 
     /// - Throws: `publish.denied` when a part is missing, invalid or has expired.
     func credentials(from service: String) throws(AttachPrepError) -> IssuedCredentials {
         guard let accessKeyID, let secretAccessKey, !accessKeyID.isEmpty, !secretAccessKey.isEmpty else {
-            throw CredentialError.invalid(service, "its response has no AccessKeyId or SecretAccessKey")
+            throw CredentialError.invalid(service, reason: "its response has no AccessKeyId or SecretAccessKey")
         }
         let session = [token, sessionToken].compactMap(\.self).first { !$0.isEmpty }
         return try IssuedCredentials(
@@ -158,11 +158,12 @@ extension IssuedCredentials {
         let end = expiration.flatMap { $0.isEmpty ? nil : $0 }
         let date = end.flatMap { Timestamp.date($0) }
         guard (end == nil) == (date == nil) else {
-            throw CredentialError.invalid(service, "their expiration is not a time such as 2026-11-25T12:00:00Z")
+            throw CredentialError.invalid(
+                service, reason: "their expiration is not a time such as 2026-11-25T12:00:00Z")
         }
         if let date, date.timeIntervalSinceNow < Limits.credentialLifetimeSecondsMin {
             throw CredentialError.unavailable(
-                service, "they expired at \(Timestamp.text(date)) by this machine's clock")
+                service, reason: "they expired at \(Timestamp.text(date)) by this machine's clock")
         }
         self.init(
             credentials: try AWSCredentials(

@@ -26,15 +26,15 @@ struct CredentialProcess: Sendable, Hashable {
         do {
             result = try await run(client.environment, until: .now + .seconds(clamping: secondsMax))
         } catch let error as SystemError {
-            throw CredentialError.invalid(service, "it did not start", detail: "\(error)")
+            throw CredentialError.invalid(service, reason: "it did not start", detail: "\(error)")
         }
         switch result.stop {
         case .cancelled: throw AttachPrepError.cancelled
         case .deadline:
-            throw CredentialError.unavailable(service, "it did not end within \(Int(clamping: secondsMax)) s")
+            throw CredentialError.unavailable(service, reason: "it did not end within \(Int(clamping: secondsMax)) s")
         case .outputTooLong:
             throw CredentialError.invalid(
-                service, "its output exceeds \(Limits.credentialAnswerBytesMax.grouped) bytes")
+                service, reason: "its output exceeds \(Limits.credentialAnswerBytesMax.grouped) bytes")
         case nil: break
         }
         guard result.ending == .exited(code: 0) else {
@@ -43,10 +43,12 @@ struct CredentialProcess: Sendable, Hashable {
                 case .exited(let code): "it exited with the status \(code)"
                 case .killed(let signal): "it was ended by the signal \(signal)"
                 }
-            throw CredentialError.invalid(service, ending, remedy: "run credential_process by hand to see why")
+            throw CredentialError.invalid(service, reason: ending, remedy: "run credential_process by hand to see why")
         }
         let document = try CredentialDocument(result.bytes, from: service)
-        guard document.version == 1 else { throw CredentialError.invalid(service, "its output is not of Version 1") }
+        guard document.version == 1 else {
+            throw CredentialError.invalid(service, reason: "its output is not of Version 1")
+        }
         return try document.credentials(from: service)
     }
 
@@ -69,7 +71,7 @@ struct CredentialProcess: Sendable, Hashable {
                     }
                 } catch {
                     continuation.resume(
-                        throwing: CredentialError.unavailable("the program", "no thread could be started"))
+                        throwing: CredentialError.unavailable("the program", reason: "no thread could be started"))
                 }
             }
         } onCancel: {

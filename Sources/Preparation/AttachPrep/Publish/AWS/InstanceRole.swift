@@ -27,7 +27,7 @@ struct InstanceRole: Sendable, Hashable {
         while url.last == "/" { url.removeLast() }
         guard (try? WebAddress(url)) != nil, !url.contains("?") else {
             throw CredentialError.invalid(
-                "the instance's role", "the URL of the metadata service is invalid",
+                "the instance's role", reason: "the URL of the metadata service is invalid",
                 remedy: "correct AWS_EC2_METADATA_SERVICE_ENDPOINT")
         }
         endpoint = url
@@ -41,23 +41,23 @@ struct InstanceRole: Sendable, Hashable {
     func credentials(_ client: CredentialClient) async throws -> IssuedCredentials {
         let token = try await token(client)
         let path = "/latest/meta-data/iam/security-credentials/"
-        let list = try await get(path, token, client)
+        let list = try await get(path, token: token, client: client)
         let lines = String(decoding: list.body, as: UTF8.self).split(whereSeparator: \.isNewline)
         guard list.status == 200, let role = lines.first.map(String.init), Self.isRoleName(role) else {
             guard [200, 404].contains(list.status) else {
                 throw CredentialError.status(list, code: nil, of: Self.service)
             }
             throw CredentialError.invalid(
-                Self.service, "the instance has no role", remedy: "attach an instance profile, or provide keys")
+                Self.service, reason: "the instance has no role", remedy: "attach an instance profile, or provide keys")
         }
-        let answer = try await get("\(path)\(role)", token, client)
+        let answer = try await get("\(path)\(role)", token: token, client: client)
         guard answer.status == 200 else {
             throw CredentialError.status(answer, code: nil, of: Self.service)
         }
         let document = try CredentialDocument(answer.body, from: Self.service)
         if let code = document.code, code != "Success" {
             throw CredentialError.invalid(
-                Self.service, "it reports \(CredentialError.shown(code) ?? "an error") for the role \(role)",
+                Self.service, reason: "it reports \(CredentialError.shown(code) ?? "an error") for the role \(role)",
                 remedy: "check the role's trust policy")
         }
         return try document.credentials(from: Self.service)
@@ -69,7 +69,7 @@ struct InstanceRole: Sendable, Hashable {
         let response: HTTPClientResponse
         do {
             response = try await client.send(
-                .put, "\(endpoint)/latest/api/token",
+                .put, url: "\(endpoint)/latest/api/token",
                 headers: [("X-aws-ec2-metadata-token-ttl-seconds", "\(Limits.instanceTokenSeconds)")],
                 to: Self.service, secondsMax: secondsMax)
         } catch let error as AttachPrepError where error.code == .publishUnavailable {
@@ -78,7 +78,7 @@ struct InstanceRole: Sendable, Hashable {
         let token = String(decoding: response.body, as: UTF8.self)
         guard response.status == 200, !token.isEmpty, token.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
             guard response.status != 200 else {
-                throw CredentialError.invalid(Self.service, "its session token is invalid")
+                throw CredentialError.invalid(Self.service, reason: "its session token is invalid")
             }
             // Other clouds have other services at this address.
             throw Self.missing("answered \(response.status)")
@@ -94,9 +94,9 @@ struct InstanceRole: Sendable, Hashable {
             detail: detail, isRetryable: true)
     }
 
-    private func get(_ path: String, _ token: String, _ client: CredentialClient) async throws -> HTTPClientResponse {
+    private func get(_ path: String, token: String, client: CredentialClient) async throws -> HTTPClientResponse {
         try await client.send(
-            .get, "\(endpoint)\(path)", headers: [("X-aws-ec2-metadata-token", token)], to: Self.service,
+            .get, url: "\(endpoint)\(path)", headers: [("X-aws-ec2-metadata-token", token)], to: Self.service,
             secondsMax: secondsMax)
     }
 

@@ -23,8 +23,8 @@ struct S3Bucket: Sendable, Hashable {
                     + "AWS_DEFAULT_REGION or the AWS profile.")
         }
         let endpoint = try S3Endpoint(
-            settings.endpoint ?? AWSEndpoint.configured(for: "s3", environment, profile)
-                ?? AWSEndpoint.amazon("s3", region))
+            settings.endpoint ?? AWSEndpoint.configured(for: "s3", environment: environment, profile: profile)
+                ?? AWSEndpoint.amazon("s3", region: region))
         location = settings.location
         self.region = region
         host = endpoint.host
@@ -51,7 +51,7 @@ struct S3Bucket: Sendable, Hashable {
 /// The endpoints of AWS services, from environment and profile. Pure.
 enum AWSEndpoint {
     /// The configured URL of a service, such as "s3"; nil without one.
-    static func configured(for service: String, _ environment: [String: String], _ profile: AWSProfile) -> String? {
+    static func configured(for service: String, environment: [String: String], profile: AWSProfile) -> String? {
         let isIgnored =
             environment.value("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") ?? profile["ignore_configured_endpoint_urls"]
         if isIgnored?.lowercased() == "true" { return nil }
@@ -60,7 +60,7 @@ enum AWSEndpoint {
     }
 
     /// The regional URL of a service on AWS.
-    static func amazon(_ service: String, _ region: String) -> String {
+    static func amazon(_ service: String, region: String) -> String {
         "https://\(service).\(region).amazonaws.com" + (region.hasPrefix("cn-") ? ".cn" : "")
     }
 }

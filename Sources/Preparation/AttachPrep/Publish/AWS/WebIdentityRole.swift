@@ -24,21 +24,25 @@ struct WebIdentityRole: Sendable, Hashable {
             let file = environment.value("AWS_WEB_IDENTITY_TOKEN_FILE") ?? profile["web_identity_token_file"]
         else { return nil }
         guard let role = environment.value("AWS_ROLE_ARN") ?? profile["role_arn"] else {
-            throw Self.invalid("the token file is configured without a role", "set AWS_ROLE_ARN too")
+            throw Self.invalid("the token file is configured without a role", remedy: "set AWS_ROLE_ARN too")
         }
         let region =
             environment.value("AWS_REGION") ?? environment.value("AWS_DEFAULT_REGION") ?? profile["region"]
             ?? S3Bucket.standardRegion
-        guard S3Settings.isRegion(region) else { throw Self.invalid("AWS_REGION is not a region", "correct it") }
+        guard S3Settings.isRegion(region) else {
+            throw Self.invalid("AWS_REGION is not a region", remedy: "correct it")
+        }
         let url =
-            AWSEndpoint.configured(for: "sts", environment, profile) ?? AWSEndpoint.amazon("sts", region)
+            AWSEndpoint.configured(for: "sts", environment: environment, profile: profile)
+            ?? AWSEndpoint.amazon("sts", region: region)
         guard let address = try? WebAddress(url.contains("://") ? url : "https://\(url)") else {
-            throw Self.invalid("the URL of the token service is invalid", "correct AWS_ENDPOINT_URL_STS")
+            throw Self.invalid("the URL of the token service is invalid", remedy: "correct AWS_ENDPOINT_URL_STS")
         }
         let name = environment.value("AWS_ROLE_SESSION_NAME") ?? profile["role_session_name"]
         guard name.map(Self.isSessionName) ?? true else {
             throw Self.invalid(
-                "AWS_ROLE_SESSION_NAME must have 2 to 64 letters, digits and characters of _=,.@-", "correct it")
+                "AWS_ROLE_SESSION_NAME must have 2 to 64 letters, digits and characters of _=,.@-", remedy: "correct it"
+            )
         }
         (tokenFile, roleARN, sessionName, endpoint) = (file, role, name, address.text)
     }
@@ -51,10 +55,11 @@ struct WebIdentityRole: Sendable, Hashable {
         let token: Substring
         do { token = try SmallFile.text(of: tokenFile, bytesMax: bytesMax).trimmingWhitespace } catch {
             throw Self.invalid(
-                "the token file \(tokenFile) \(error.reason(bytesMax: bytesMax))", "check AWS_WEB_IDENTITY_TOKEN_FILE")
+                "the token file \(tokenFile) \(error.reason(bytesMax: bytesMax))",
+                remedy: "check AWS_WEB_IDENTITY_TOKEN_FILE")
         }
         guard !token.isEmpty else {
-            throw Self.invalid("the token file \(tokenFile) is empty", "check AWS_WEB_IDENTITY_TOKEN_FILE")
+            throw Self.invalid("the token file \(tokenFile) is empty", remedy: "check AWS_WEB_IDENTITY_TOKEN_FILE")
         }
         let fields = [
             ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", roleARN),
@@ -63,9 +68,10 @@ struct WebIdentityRole: Sendable, Hashable {
         ]
         let body = fields.map { "\($0)=\(PercentEncoding.encoded($1))" }.joined(separator: "&")
         let response = try await client.send(
-            .post, endpoint, headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "text/xml")],
+            .post, url: endpoint,
+            headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "text/xml")],
             body: Array(body.utf8), to: service, secondsMax: Limits.credentialAnswerSecondsMax)
-        guard response.status == 200 else { throw Self.failure(response, service) }
+        guard response.status == 200 else { throw Self.failure(response, service: service) }
         return try Self.credentials(in: response.body, from: service)
     }
 
@@ -76,13 +82,13 @@ struct WebIdentityRole: Sendable, Hashable {
             XMLText.first(name, in: body, bytesMax: Limits.credentialTextBytesMax).flatMap { $0.isEmpty ? nil : $0 }
         }
         guard let id = text("AccessKeyId"), let secret = text("SecretAccessKey"), let token = text("SessionToken")
-        else { throw CredentialError.invalid(service, "its response has no credentials") }
+        else { throw CredentialError.invalid(service, reason: "its response has no credentials") }
         return try IssuedCredentials(
             accessKeyID: id, secretAccessKey: secret, sessionToken: token, expiration: text("Expiration"),
             from: service)
     }
 
-    private static func failure(_ response: HTTPClientResponse, _ service: String) -> AttachPrepError {
+    private static func failure(_ response: HTTPClientResponse, service: String) -> AttachPrepError {
         let code = XMLText.first("Code", in: response.body)
         let remedy: String? =
             switch code {
@@ -93,12 +99,12 @@ struct WebIdentityRole: Sendable, Hashable {
             }
         // The service could not reach the identity provider: temporary.
         if code == "IDPCommunicationError" {
-            return CredentialError.unavailable(service, "it could not reach the identity provider")
+            return CredentialError.unavailable(service, reason: "it could not reach the identity provider")
         }
         guard let remedy, let code else {
             return CredentialError.status(response, code: code, of: service)
         }
-        return CredentialError.invalid(service, "it answered \(code)", remedy: remedy)
+        return CredentialError.invalid(service, reason: "it answered \(code)", remedy: remedy)
     }
 
     private static func isSessionName(_ name: String) -> Bool {
@@ -106,8 +112,8 @@ struct WebIdentityRole: Sendable, Hashable {
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_+=,.@-".contains($0)) }
     }
 
-    private static func invalid(_ reason: String, _ remedy: String) -> AttachPrepError {
-        CredentialError.invalid("the web identity", reason, remedy: remedy)
+    private static func invalid(_ reason: String, remedy: String) -> AttachPrepError {
+        CredentialError.invalid("the web identity", reason: reason, remedy: remedy)
     }
 }
 
