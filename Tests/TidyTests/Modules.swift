@@ -134,7 +134,7 @@ enum Modules {
             "CryptoKit", "Foundation", "FoundationNetworking", "Network", "os", "UserNotifications", "RichPush",
             "RichPushReceipts", "SealedMedia",
         ],
-        "MediaTypes": ["SafeArithmetic"],
+        "MediaTypes": ["Foundation", "FoundationEssentials", "SafeArithmetic"],
         "SafeArithmetic": [],
     ]
 

@@ -202,6 +202,13 @@ import Testing
         #expect(LabelRules.functions(TextFile("Tests/A/B.swift", text)).isEmpty)
     }
 
+    @Test func `Long folders and large samples`() {
+        let paths = (1...27).map { "Sources/Group/A/\($0).swift" } + (1...26).map { "Sources/Group/B/\($0).swift" }
+        #expect(FileRules.folders(paths).map(\.description).count == 1)
+        #expect(FileRules.samples(bytes: 2_000_001).count == 1)
+        #expect(FileRules.samples(bytes: 2_000_000).isEmpty)
+    }
+
     @Test func `Crashing conversions`() {
         let text = "let a = try! f()\nlet b = c as! D\nlet e = \"try!\"  // as!\nlet g = try? f()\n"
         #expect(lines(EscapeRules.crashes(TextFile("Sources/Group/A/B.swift", text))) == [1, 2])

@@ -96,4 +96,11 @@ import Testing
     @Test func `No file is over 1 MiB`() throws {
         expectNone(try Self.tree.get().paths.flatMap { FileRules.size($0, bytes: try Tree.bytes(of: $0)) })
     }
+
+    @Test func `Folders are short, and samples are small`() throws {
+        let paths = try Self.tree.get().paths
+        expectNone(FileRules.folders(paths))
+        let samples = paths.filter { $0.hasPrefix("samples/media/") }
+        expectNone(FileRules.samples(bytes: try samples.map(Tree.bytes).reduce(0, +)))
+    }
 }

@@ -70,7 +70,7 @@ def labels():
 def metrics():
     text = source("Sources/Service/AttachPrepService/Metrics/MetricDescription.swift")
     everything = "\n".join(swift_files().values())
-    gauges = set(re.findall(r'\bset\("(\w+)"', everything))
+    gauges = set(re.findall(r'\bset\(\s*"(\w+)"', everything))
     listed = labels()
     rows = []
     for key, words in re.findall(r'^        ("?[\w.]+"?): MetricDescription\(\s*"(.*?)"', text, re.MULTILINE):

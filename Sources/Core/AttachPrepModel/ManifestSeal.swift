@@ -1,4 +1,4 @@
-public import RichPush
+public import MediaTypes
 
 /// How the files of a result are sealed (`docs/reference/sealed.md`).
 public struct ManifestSeal: Codable, Sendable, Hashable {

@@ -61,7 +61,7 @@ final class MediaFolder: Sendable {
             let bytes = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
             if let seal = candidate.sealed {
                 let error = candidate.error(of: response, received: bytes, type: nil) { "" }
-                return error.map(Result.failure) ?? open(file, seal, for: candidate)
+                return error.map(Result.failure) ?? open(file, seal: seal, for: candidate)
             }
             let type = try candidate.type(in: response) ?? DeviceFileType(beginning: AttachmentFile.beginning(of: file))
             let error = try candidate.error(of: response, received: bytes, type: type) {
@@ -76,7 +76,7 @@ final class MediaFolder: Sendable {
 
     /// Opens a sealed file into the folder; deletes what was written when a check fails or the folder was closed.
     private func open(
-        _ file: URL, _ seal: PushSeal, for candidate: FetchCandidate
+        _ file: URL, seal: PushSeal, for candidate: FetchCandidate
     ) -> Result<AttachmentFile, FetchError> {
         let opened = url.appendingPathComponent("opened-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: opened) }

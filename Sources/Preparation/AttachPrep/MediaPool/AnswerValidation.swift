@@ -70,7 +70,9 @@ struct AnswerValidation {
             try Self.expect(.ratio, values: video.sampleAspectRatio, video.frameRate)
             try Self.expect(.moment, values: video.firstFrameTime, video.lastFrameTime)
         }
-        for stream in media.audio { try Self.expect(.count, values: stream.channels, stream.sampleRate, stream.bitRate) }
+        for stream in media.audio {
+            try Self.expect(.count, values: stream.channels, stream.sampleRate, stream.bitRate)
+        }
         return media.bounded
     }
 

@@ -112,7 +112,8 @@ struct PreparationPipeline: Sendable {
             record.worked(.inspect, milliseconds: done.milliseconds)
             (media, thumbnail) = (done.media, done.thumbnail)
         } else {
-            (media, thumbnail) = try await work(on: source, stage: .inspect, in: .query, record: &record) { engine, clock in
+            (media, thumbnail) = try await work(on: source, stage: .inspect, in: .query, record: &record) {
+                engine, clock in
                 try await InspectStep(
                     query: query, source: source.descriptor, engine: engine, staging: staging,
                     deadline: clock.deadline

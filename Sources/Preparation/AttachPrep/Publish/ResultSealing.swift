@@ -28,7 +28,7 @@ struct ResultSealing: Sendable {
 
     private func attachment(_ file: ManifestFile, in id: String) throws -> ManifestFile {
         let content = SealedContent(mimeType: file.mimeType, bytes: file.bytes)
-        let written = try write(file.file, content, as: .attachment)
+        let written = try write(file.file, content: content, as: .attachment)
         var sealed = file
         (sealed.file, sealed.url) = (written.name, url(of: written, in: id))
         (sealed.bytes, sealed.sha256) = (written.bytes, written.sha256)
@@ -38,7 +38,7 @@ struct ResultSealing: Sendable {
 
     private func image(_ image: ManifestImage, as role: SealedRole, in id: String) throws -> ManifestImage {
         let content = SealedContent(mimeType: image.mimeType, bytes: image.bytes)
-        let written = try write(image.file, content, as: role)
+        let written = try write(image.file, content: content, as: role)
         var sealed = image
         (sealed.file, sealed.url) = (written.name, url(of: written, in: id))
         (sealed.bytes, sealed.sha256) = (written.bytes, written.sha256)
@@ -58,7 +58,7 @@ struct ResultSealing: Sendable {
     }
 
     /// Seals a file under a random name and removes its plaintext.
-    private func write(_ name: String, _ content: SealedContent, as role: SealedRole) throws -> Written {
+    private func write(_ name: String, content: SealedContent, as role: SealedRole) throws -> Written {
         let working = "\(name).sealed"
         let source = OwnedDescriptor(descriptor: try staging.open(name))
         let target = OwnedDescriptor(descriptor: try staging.create(working))

@@ -44,15 +44,15 @@ struct JobRoutes: Sendable {
     @Sendable private func show(_ request: Request, in context: ServiceContext) async throws -> Response {
         let job = try await job(context)
         guard let seconds = try PreferHeader(request).waitSeconds, request.method != .head else {
-            return try JSONResponse.response(try await result(job, context).located(at: baseURL))
+            return try JSONResponse.response(try await result(job, in: context).located(at: baseURL))
         }
         let ended = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds)))
         return try JSONResponse.response(
-            try await result(ended, context).located(at: baseURL), headers: [.preferenceApplied: "wait=\(seconds)"])
+            try await result(ended, in: context).located(at: baseURL), headers: [.preferenceApplied: "wait=\(seconds)"])
     }
 
     /// The job, for its caller with the secret of its sealed result; whoever may only look at jobs does not learn it.
-    private func result(_ job: Job, _ context: ServiceContext) async throws -> Job {
+    private func result(_ job: Job, in context: ServiceContext) async throws -> Job {
         let isOwn = job.origin.caller == context.token && context.identity.roles.contains(.submit)
         return isOwn ? try await store.withSecret(job) : job
     }
