@@ -99,12 +99,12 @@ struct MediaFetch: Sendable {
 
     private func file(of candidate: FetchCandidate, secondsMax: Double = .infinity) async -> AttachmentFile? {
         if let error = candidate.errorBeforeFetch {
-            DeviceLog.note(error, fact: candidate)
+            DeviceLog.note(error, candidate: candidate)
             return nil
         }
         let elapsed = ProcessInfo.processInfo.systemUptime - start
         guard let seconds = settings.deadline.secondsLeft(after: elapsed).map({ min($0, secondsMax) }) else {
-            DeviceLog.note(.late, fact: candidate)
+            DeviceLog.note(.late, candidate: candidate)
             return nil
         }
         let result: Result<AttachmentFile, FetchError>
@@ -115,8 +115,8 @@ struct MediaFetch: Sendable {
         switch result {
         case .success(let file):
             if (try? file.attachment()) != nil { return file }
-            DeviceLog.note(.notTaken, fact: candidate)
-        case .failure(let error): DeviceLog.note(error, fact: candidate)
+            DeviceLog.note(.notTaken, candidate: candidate)
+        case .failure(let error): DeviceLog.note(error, candidate: candidate)
         }
         return nil
     }
@@ -129,7 +129,7 @@ enum DeviceLog {
     #endif
 
     /// Logs ids only: URLs may contain secrets.
-    static func note(_ error: FetchError, _ candidate: FetchCandidate) {
+    static func note(_ error: FetchError, candidate: FetchCandidate) {
         note(candidate, fact: error.rawValue)
     }
 
