@@ -89,7 +89,9 @@ final class MemoryStore: JobStore {
     }
 
     func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus] { [:] }
-    func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool { false }
+    func finish(
+        _ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?, lines: [JobLogLine]
+    ) async throws -> Bool { false }
     func postpone(
         _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool
     ) async throws -> Bool { false }

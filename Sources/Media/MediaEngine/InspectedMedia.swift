@@ -227,12 +227,13 @@ public struct IdentifiedMedia: Codable, Sendable, Hashable {
     }
 }
 
-/// The thumbnail that a movie will probably need; inspection can make it from frames that it decodes anyway.
+/// The thumbnail that a source will probably need, made with its inspection: of a movie from frames that are decoded
+/// anyway, of a still by the same call.
 public struct ExpectedThumbnail: Codable, Sendable, Hashable {
     public var box: ThumbnailRendition
     /// The pictures for other systems that show the same frame.
     public var targets: [TargetRendition]
-    /// Time in seconds in the movie's own timeline; nil for the middle.
+    /// Time in seconds in the movie's own timeline; nil for the middle, and for a still.
     public var seconds: Double?
 
     public init(box: ThumbnailRendition, targets: [TargetRendition] = [], seconds: Double?) {
@@ -244,9 +245,11 @@ public struct ExpectedThumbnail: Codable, Sendable, Hashable {
     /// The outputs in the order of their descriptors.
     public var outputs: [RenderOutput] { [.thumbnail] + targets.map { .target($0.key) } }
 
-    /// The render request for a movie of that duration.
+    /// The render request for a still, or for a movie of that duration.
     public func request(format: MediaFormat, duration: Double?) -> RenderRequest {
-        var request = RenderRequest(format: format, frameSelection: .movieTime(seconds ?? (duration ?? 0) / 2))
+        var request = RenderRequest(
+            format: format,
+            frameSelection: format.kind == .image ? .still : .movieTime(seconds ?? (duration ?? 0) / 2))
         (request.thumbnail, request.targets) = (box, targets)
         return request
     }

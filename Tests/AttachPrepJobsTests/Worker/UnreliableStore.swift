@@ -70,8 +70,10 @@ final class UnreliableStore: JobQueue, JobCatalog, PauseStore, ActionLog, Result
         try await available().schedule(id, notBefore: notBefore)
     }
 
-    func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool {
-        try await available().finish(lease, ending, notice: notice)
+    func finish(
+        _ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?, lines: [JobLogLine]
+    ) async throws -> Bool {
+        try await available().finish(lease, ending, notice: notice, lines: lines)
     }
 
     func postpone(

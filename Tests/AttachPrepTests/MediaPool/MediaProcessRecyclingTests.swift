@@ -17,10 +17,10 @@ import Testing
     }
 
     @Test(arguments: [
-        Case(expected: .none), Case(calls: 499, expected: .none), Case(calls: 500, expected: .whenSuccessorReady),
+        Case(expected: .none), Case(calls: 1_999, expected: .none), Case(calls: 2_000, expected: .whenSuccessorReady),
         Case(ageSeconds: 3_599, expected: .none), Case(ageSeconds: 3_600, expected: .whenSuccessorReady),
         Case(megabytes: 250, expected: .none), Case(megabytes: 251, expected: .immediately),
-        Case(calls: 500, megabytes: 800, expected: .immediately), Case(megabytes: nil, expected: .none),
+        Case(calls: 2_000, megabytes: 800, expected: .immediately), Case(megabytes: nil, expected: .none),
     ]) private func `Recycling depends on calls, age and memory`(of mediaProcess: Case) {
         let decision = MediaProcessRecycling(
             calls: mediaProcess.calls, age: .seconds(mediaProcess.ageSeconds),

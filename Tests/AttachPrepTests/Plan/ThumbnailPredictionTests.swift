@@ -48,8 +48,20 @@ struct ThumbnailPredictionTests {
         #expect(!early.matches(planned))
     }
 
-    @Test func `No thumbnail is predicted for images, audio, crops, searches and rejections`() {
-        #expect(predicted(.jpeg).thumbnail == nil)
+    @Test(arguments: [MediaFormat.jpeg, .png])
+    func `The predicted thumbnail of a small still is the planned one`(format: MediaFormat) throws {
+        let request = AttachmentRequest(source: "https://cdn.example/a")
+        var media = InspectedMedia(format: format)
+        (media.width, media.height, media.frames) = (4000, 3000, 1)
+        let planned = PreparationPlan(media: media, bytes: 1000, request: request).images
+        let thumbnail = ThumbnailPrediction(format: format, bytes: 1000, request: request).thumbnail
+        #expect(try #require(thumbnail).request(format: format, duration: nil) == planned)
+    }
+
+    @Test func `No thumbnail is predicted for other stills, audio, crops, searches and rejections`() {
+        #expect(predicted(.heic).thumbnail == nil)
+        #expect(predicted(.jpeg, bytes: 500_000).thumbnail == nil)
+        #expect(predicted(.jpeg) { $0.options.crop = .smart(.square) }.thumbnail == nil)
         #expect(predicted(.mp3).thumbnail == nil)
         #expect(predicted(nil).thumbnail == nil)
         #expect(predicted(.mpeg4) { $0.options.crop = .smart(.square) }.thumbnail == nil)

@@ -148,8 +148,11 @@ public final class PostgresServer: Sendable {
     public func kill() async throws {
         // The first one is stopped, so that it starts no others.
         process?.send(SIGSTOP)
-        for process in processes { Glibc.kill(process.processID, SIGKILL) }
+        let killed = processes
+        for process in killed { Glibc.kill(process.processID, SIGKILL) }
         _ = try await process?.result()
+        // A server does not start on the shared memory of processes that have not ended.
+        try await waitUntil("the end of PostgreSQL's processes") { !killed.contains(where: \.isRunning) }
         let port = port
         try await waitUntil("nothing on port \(port)") { !LoopbackSocket.accepts("127.0.0.1", port: port) }
     }

@@ -32,10 +32,13 @@ public protocol JobQueue: Sendable {
     /// Renews leases and returns the status of each.
     func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus]
 
-    /// Ends a job and adds its webhook to the outbox, atomically.
+    /// Ends a job, adds its webhook to the outbox and stores log lines, atomically.
     ///
-    /// - Returns: False when the lease was lost; nothing has changed then.
-    func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool
+    /// - Parameter lines: log lines of any jobs, so that whoever sees the end also sees what led to it.
+    /// - Returns: False when the lease was lost; only the log lines were stored then.
+    func finish(
+        _ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?, lines: [JobLogLine]
+    ) async throws -> Bool
 
     /// Returns a job whose attempt failed to the queue, due at a later time.
     ///
@@ -72,6 +75,11 @@ public protocol JobQueue: Sendable {
 }
 
 extension JobQueue {
+    /// Ends a job and adds its webhook to the outbox, atomically.
+    public func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool {
+        try await finish(lease, ending, notice: notice, lines: [])
+    }
+
     /// Postpones a job and counts the attempt.
     public func postpone(_ lease: JobLease, until date: Date, error: ManifestError) async throws -> Bool {
         try await postpone(lease, until: date, error: error, isAttempt: true)

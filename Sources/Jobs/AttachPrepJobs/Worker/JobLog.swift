@@ -61,12 +61,17 @@ final class JobLogBuffer: Sendable {
         }
     }
 
-    /// Stores the buffered lines; when that fails they stay buffered, and no job fails because of it.
-    func flush() async {
-        let taken = lines.withLock { lines in
+    /// Removes the buffered lines, for a caller that stores them with a change of its own.
+    func take() -> [JobLogLine] {
+        lines.withLock { lines in
             defer { lines = [] }
             return lines
         }
+    }
+
+    /// Stores the buffered lines; when that fails they stay buffered, and no job fails because of it.
+    func flush() async {
+        let taken = take()
         guard !taken.isEmpty else { return }
         do {
             try await store.append(taken)

@@ -66,18 +66,18 @@ public final class JobMetrics: Sendable {
         record("quarantine_rejections_total", total: statistics.quarantine.rejections)
     }
 
-    /// Counts the increase of a store's refused claims since the last call.
-
     /// Counts the increase of a total since the last call.
     private func record(_ name: String, total: Int, labels: (String, String)...) {
         let key = ([name] + labels.map(\.1)).joined(separator: " ")
         let added = noted.withLock { noted in
-            let last = noted[key, default: 0]
+            let last = noted[key]
             // Calls are concurrent, so an older total may arrive after a newer one.
-            noted[key] = max(last, total)
-            return total.subtracting(clamping: last)
+            noted[key] = max(last ?? 0, total)
+            return last.map { total.subtracting(clamping: $0) }
         }
-        count(name, amount: added, labels: labels)
+        // The first call creates the counter; most of the totals never change.
+        guard added != 0 else { return }
+        count(name, amount: added ?? total, labels: labels)
     }
 
     // MARK: Recording

@@ -107,13 +107,13 @@ struct JobRun: Sendable {
         let milliseconds = Int(clamping: Date.now.timeIntervalSince(claimedAt) * 1000)
         logger.info(
             "ended", metadata: ["state": "\(state.rawValue)", "milliseconds": .stringConvertible(milliseconds)])
-        // Flush first, so that whoever sees the final state also sees the log lines.
-        await flush()
         record(state, error: error)
+        // With the end, so that whoever sees the final state also sees the log lines.
+        let lines = dependencies.logs.take()
         let notice = WebhookNotice(
             for: job, ending, at: dependencies.settings.baseURL, trace: .current(dependencies.tracer))
         let isLeaseHeld = await persist { [dependencies, job] in
-            try await dependencies.store.finish(job.lease, ending, notice: notice)
+            try await dependencies.store.finish(job.lease, ending, notice: notice, lines: lines)
         }
         if isLeaseHeld {
             dependencies.metrics.ended(state, error)

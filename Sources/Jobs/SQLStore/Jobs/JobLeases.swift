@@ -29,7 +29,9 @@ extension SQLJobStore {
         }
     }
 
-    public func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool {
+    public func finish(
+        _ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?, lines: [JobLogLine]
+    ) async throws -> Bool {
         let outcome = try EncodedCompletion(ending)
         let kind: String? =
             if case .succeeded(let manifest, _) = ending { manifest.attachment?.kind.rawValue } else { nil }
@@ -41,6 +43,7 @@ extension SQLJobStore {
         return try await commits.write { transaction in
             end.statements(lease.job.text, from: .running, token: lease.token, transaction)
         } then: { transaction, results in
+            NewLines.insert(lines, transaction)
             guard results[0].changes > 0 else { return false }
             if let media = outcome.media {
                 transaction.later(

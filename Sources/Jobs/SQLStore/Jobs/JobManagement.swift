@@ -227,23 +227,28 @@ extension SQLJobStore {
     }
 
     public func append(_ lines: [JobLogLine]) async throws {
-        try await write { transaction in
-            for (id, lines) in Dictionary(grouping: lines, by: \.job) {
-                for line in lines.suffix(Limits.jobLogLinesMax) {
-                    transaction.later(
-                        """
-                        INSERT INTO job_line (job, date, level, line) SELECT $1, $2, $3, $4
-                        WHERE EXISTS (SELECT 1 FROM job WHERE id = $1)
-                            OR EXISTS (SELECT 1 FROM finished_job WHERE id = $1)
-                        """,
-                        [.text(id.text), .integer(line.date.milliseconds), .text(line.level), .text(line.text)])
-                }
+        try await write { transaction in NewLines.insert(lines, transaction) }
+    }
+}
+
+/// Log lines as rows.
+enum NewLines {
+    static func insert(_ lines: [JobLogLine], _ transaction: StoreTransaction) {
+        for (id, lines) in Dictionary(grouping: lines, by: \.job) {
+            for line in lines.suffix(Limits.jobLogLinesMax) {
                 transaction.later(
                     """
-                    DELETE FROM job_line WHERE job = $1 AND id <= (SELECT id FROM job_line WHERE job = $1
-                        ORDER BY id DESC LIMIT 1 OFFSET \(Limits.jobLogLinesMax))
-                    """, [.text(id.text)])
+                    INSERT INTO job_line (job, date, level, line) SELECT $1, $2, $3, $4
+                    WHERE EXISTS (SELECT 1 FROM job WHERE id = $1)
+                        OR EXISTS (SELECT 1 FROM finished_job WHERE id = $1)
+                    """,
+                    [.text(id.text), .integer(line.date.milliseconds), .text(line.level), .text(line.text)])
             }
+            transaction.later(
+                """
+                DELETE FROM job_line WHERE job = $1 AND id <= (SELECT id FROM job_line WHERE job = $1
+                    ORDER BY id DESC LIMIT 1 OFFSET \(Limits.jobLogLinesMax))
+                """, [.text(id.text)])
         }
     }
 }

@@ -128,8 +128,7 @@ extension ContentFiles {
         try await sync(files.map { "\(source)/\($0.name)" })
         try await run {
             for file in files { try self.moveIntoContent(file, from: source) }
-            // The manifest in the folder is stored as a row.
-            try? FileManager.default.removeItem(atPath: source)
+            PrivateFolder.remove(source)
         }
         try await sync(Set(files.map { "\(folder.content)/\($0.sha256.prefix(2))" }).sorted() + [folder.content])
     }

@@ -12,9 +12,13 @@ enum MediaInspection {
         guard others.count == outputsCount + (request.downloadingBytes == nil ? 0 : 1) else {
             throw AttachPrepError(.internal, "The media process received the wrong number of files.")
         }
+        let files = others.prefix(outputsCount).map(OutputFile.init)
         if let format = request.format, format.kind == .image {
             let inspection = ImageInspection(request: request, format: format, source: source, deadline: deadline)
-            return (try inspection.inspect().clamped, nil)
+            let media = try inspection.inspect().clamped
+            guard let expected = request.expected, !media.isAnimated else { return (media, nil) }
+            let render = expected.request(format: media.format, duration: nil)
+            return (media, rendered(render, source, files, deadline) { try $0.render() })
         }
         let download = request.downloadingBytes.flatMap { total in
             others.last.map { DownloadingFile(signals: $0, total: total) }
@@ -25,13 +29,18 @@ enum MediaInspection {
         media.duration = media.duration?.roundedToMicroseconds
         guard let frame, let expected = request.expected else { return (media.clamped, nil) }
         let render = expected.request(format: media.format, duration: media.duration)
-        let files = others.prefix(outputsCount).map(OutputFile.init)
-        // A thumbnail that cannot be written now is requested again later, and fails then.
-        let rendered = try? ImageRenderer(
-            request: render, source: source, outputs: Dictionary(uniqueKeysWithValues: zip(render.outputs, files)),
-            clock: WorkClock(deadline: deadline)
-        ).render(frame)
-        return (media.clamped, rendered.map { EarlyRender(request: render, media: $0) })
+        return (media.clamped, rendered(render, source, files, deadline) { try $0.render(frame) })
+    }
+
+    /// Nil for a thumbnail that cannot be written now: it is requested again later, and fails then.
+    private static func rendered(
+        _ render: RenderRequest, _ source: CInt, _ files: [OutputFile], _ deadline: ContinuousClock.Instant,
+        by work: (ImageRenderer) throws -> RenderedMedia
+    ) -> EarlyRender? {
+        let outputs = Dictionary(uniqueKeysWithValues: zip(render.outputs, files))
+        let clock = WorkClock(deadline: deadline)
+        let media = try? work(ImageRenderer(request: render, source: source, outputs: outputs, clock: clock))
+        return media.map { EarlyRender(request: render, media: $0) }
     }
 }
 

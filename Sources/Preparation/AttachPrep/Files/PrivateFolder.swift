@@ -28,6 +28,12 @@ package enum PrivateFolder {
         tighten(path, holding: names)
     }
 
+    /// Removes a folder with its files; most are empty or renamed by then, for which one call is enough.
+    package static func remove(_ path: String) {
+        guard unsafe rmdir(path) != 0, errno != ENOENT else { return }
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
     private static func makeOne(_ path: String) throws(CreationError) {
         guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
         let code = errno
@@ -99,7 +105,7 @@ package final class LockedFolder: Sendable {
             defer { isRemoved = true }
             return !isRemoved
         }
-        if isFirst { try? FileManager.default.removeItem(atPath: path) }
+        if isFirst { PrivateFolder.remove(path) }
     }
 
     /// Removes this user's folders with that prefix whose process has ended.

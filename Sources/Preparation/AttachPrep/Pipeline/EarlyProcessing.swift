@@ -212,22 +212,12 @@ enum EarlyProcessingPolicy {
     /// The work that a source of this format and size will need, if its content confirms the format; nil for none.
     static func plannedWork(_ format: MediaFormat, bytes: Int, for request: AttachmentRequest) -> EarlyWork? {
         switch format {
-        case .jpeg, .png: thumbnail(format, bytes: bytes, for: request).map(EarlyWork.thumbnail)
+        case .jpeg, .png:
+            ThumbnailPrediction(format: format, bytes: bytes, request: request).render.map(EarlyWork.thumbnail)
         case .mpeg4, .m4v, .quickTime:
             .inspection(InspectStep.query(format: format, bytes: bytes, for: request))
         default: nil
         }
-    }
-
-    /// Nil unless an image is delivered unchanged and needs exactly one render, without a crop.
-    private static func thumbnail(_ format: MediaFormat, bytes: Int, for request: AttachmentRequest) -> RenderRequest? {
-        var media = InspectedMedia(format: format)
-        (media.width, media.height, media.frames) = (1, 1, 1)
-        let plan = PreparationPlan(media: media, bytes: bytes, request: request)
-        guard plan.passedType != nil, plan.conversion == nil, let images = plan.images,
-            images.attachment == nil, images.crop == nil
-        else { return nil }
-        return images
     }
 }
 
@@ -246,7 +236,8 @@ enum EarlyResult: Sendable {
 }
 
 extension Limits {
-    /// Smallest source that is decoded before its download ends; smaller ones decode faster than early work starts.
+    /// Smallest source that is decoded before its download ends; smaller ones decode faster than early work starts, and
+    /// have their thumbnail made with their inspection.
     static let earlySourceBytesMin = 500_000
     /// Bytes that must be received before early work: the headers of a photo, and enough to estimate the transfer rate.
     static let earlyReceivedBytesMin = 262_144

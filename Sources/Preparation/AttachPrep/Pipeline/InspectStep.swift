@@ -6,7 +6,7 @@ public import MediaEngine
 import MediaTypes
 import SafeArithmetic
 
-/// The second step: format, validity and properties of the file, and for a movie perhaps the thumbnail as well.
+/// The second step: format, validity and properties of the file, and perhaps the thumbnail as well.
 struct InspectStep: Sendable {
     let query: InspectRequest
     /// Open for reading.
@@ -35,7 +35,12 @@ struct InspectStep: Sendable {
     }
 }
 
-/// A movie's thumbnail, with its pictures for other systems, that was made during its inspection, in unnamed files.
+extension InspectRequest {
+    /// A still is decoded only for its thumbnail, and then takes as long as a render.
+    var slot: MediaWorkKind { expected != nil && format?.kind == .image ? .render : .query }
+}
+
+/// A thumbnail, with the pictures for other systems, that was made during the inspection, in unnamed files.
 struct EarlyThumbnail: Sendable {
     private let render: EarlyRender
     /// In the order of the render's outputs.

@@ -101,7 +101,8 @@ struct PreparationPipeline: Sendable {
         ) { [dependencies, request] in dependencies.engine(forFirstBytesOf: file.readable.descriptor, of: request) }
     }
 
-    /// Finds out what the source is. Of a still, only the header is read, since the render decodes all data anyway.
+    /// Finds out what the source is. Of a still, only the header is read, unless its thumbnail is made with the
+    /// inspection: the render decodes all data anyway.
     private func inspect(
         _ fetched: FetchResult, in staging: StagingFolder, record: inout PreparationRecord
     ) async throws -> InspectedSource {
@@ -112,7 +113,7 @@ struct PreparationPipeline: Sendable {
             record.worked(.inspect, milliseconds: done.milliseconds)
             (media, thumbnail) = (done.media, done.thumbnail)
         } else {
-            (media, thumbnail) = try await work(on: source, stage: .inspect, in: .query, record: &record) {
+            (media, thumbnail) = try await work(on: source, stage: .inspect, in: query.slot, record: &record) {
                 engine, clock in
                 try await InspectStep(
                     query: query, source: source.descriptor, engine: engine, staging: staging,

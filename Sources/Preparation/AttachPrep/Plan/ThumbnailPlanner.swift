@@ -72,17 +72,42 @@ extension RequestOptions {
     }
 }
 
-/// Predicts the thumbnail that a movie's plan will need when only its format is known. Pure.
+/// Predicts the thumbnail that the plan will need when only the format is known, so that it is made with the inspection
+/// and needs no call of its own. Pure.
 struct ThumbnailPrediction {
     /// The format that identification found.
     let format: MediaFormat?
     let bytes: Int
     let request: AttachmentRequest
 
-    /// Nil when it cannot be predicted, or when the movie will probably be rejected.
+    /// Nil when it cannot be predicted, or when the source will probably be rejected or converted.
     var thumbnail: ExpectedThumbnail? {
+        switch format?.kind {
+        case .movie: movieThumbnail
+        // A larger one may be decoded while it downloads.
+        case .image where bytes < Limits.earlySourceBytesMin:
+            render.flatMap { render in
+                render.thumbnail.map { ExpectedThumbnail(box: $0, targets: render.targets, seconds: nil) }
+            }
+        default: nil
+        }
+    }
+
+    /// The render of a JPEG or PNG that is delivered unchanged and needs exactly this one; nil for all others.
+    var render: RenderRequest? {
+        guard let format, [.jpeg, .png].contains(format) else { return nil }
+        var media = InspectedMedia(format: format)
+        (media.width, media.height, media.frames) = (1, 1, 1)
+        let plan = PreparationPlan(media: media, bytes: bytes, request: request)
+        guard plan.passedType != nil, plan.conversion == nil, let images = plan.images,
+            images.attachment == nil, images.crop == nil
+        else { return nil }
+        return images
+    }
+
+    private var movieThumbnail: ExpectedThumbnail? {
         let options = request.options
-        guard format?.kind == .movie, options.crop == nil, !isTooLarge else { return nil }
+        guard options.crop == nil, !isTooLarge else { return nil }
         let box = options.thumbnailBox
         switch options.thumbnailTime {
         case .at(let seconds): return ExpectedThumbnail(box: box, targets: request.sourceTargets, seconds: seconds)

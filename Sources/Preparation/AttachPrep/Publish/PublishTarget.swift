@@ -97,26 +97,27 @@ public enum PublishDestination: Sendable {
     /// - Throws: The error with which publishing would fail: `publish.…`, or `request.invalid` for invalid settings.
     public func probe(logger: Logger) async throws {
         let target = try target(
-            output: FileManager.default.temporaryDirectory.path, baseURL: nil, policy: DownloadPolicy(), tracer: nil,
-            blocking: BlockingThread(), logger: logger)
+            PreparerConfiguration(output: PreparerConfiguration.scratchFolder), blocking: BlockingThread(),
+            logger: logger)
         let result: Result<Void, any Error>
         do { result = .success(try await target.probe()) } catch { result = .failure(error) }
         await target.shutdown()
         try result.get()
     }
 
-    /// - Parameters:
-    ///   - output: The folder with the results.
-    ///   - baseURL: The URL at which results are served; nil if they are not.
+    /// The target of a preparer.
     func target(
-        output: String, baseURL: String?, policy: DownloadPolicy, tracer: (any Tracer)?, blocking: BlockingThread,
-        logger: Logger
+        _ configuration: PreparerConfiguration, blocking: BlockingThread, logger: Logger
     ) throws -> any PublishTarget {
         switch self {
-        case .folder: FolderTarget(output: output, baseURL: baseURL, blocking: blocking)
+        case .folder:
+            FolderTarget(
+                output: configuration.output, baseURL: configuration.baseURL,
+                publishesFolders: configuration.publishesFolders, blocking: blocking)
         case .bucket(let settings):
             try S3Target(
-                settings, baseURL: baseURL, policy: policy, blocking: blocking, tracer: tracer, logger: logger)
+                settings, baseURL: configuration.baseURL, policy: configuration.download, blocking: blocking,
+                tracer: configuration.tracer, logger: logger)
         }
     }
 }
@@ -138,6 +139,8 @@ struct FolderTarget: PublishTarget {
     let output: String
     /// The URL at which `output` is served.
     let baseURL: String?
+    /// Whether the folder has its manifest, and permissions for other users.
+    var publishesFolders = true
     let blocking: BlockingThread
 
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double {
@@ -163,9 +166,11 @@ struct FolderTarget: PublishTarget {
     // No network is involved, so there is nothing to cancel.
     func complete(_ result: FinishedResult) async throws {
         if result.isSealedForFolder { return }
+        let name = result.folder ?? result.manifest.id
         try await blocking.run {
+            guard publishesFolders else { return try result.staging.handOver(as: name) }
             if result.manifest.sealed == nil { try result.staging.write(result.manifest) }
-            try result.staging.publish(as: result.folder ?? result.manifest.id)
+            try result.staging.publish(as: name)
         }
     }
 

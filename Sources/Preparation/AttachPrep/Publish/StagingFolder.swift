@@ -154,6 +154,13 @@ final class StagingFolder: Sendable {
         }
     }
 
+    /// Renames the folder to a new name, for a caller that moves its files: it stays private and has no manifest.
+    ///
+    /// - Throws: `output.not_writable`, also when the name is taken.
+    func handOver(as name: String) throws {
+        guard unsafe Glibc.rename(path, "\(output)/\(name)") == 0 else { throw OutputErrors.error(errno) }
+    }
+
     /// Sets the permissions that new files and folders of this process have, umask included: a web server running as
     /// another user must be able to read them.
     private func applyDefaultPermissions() throws {

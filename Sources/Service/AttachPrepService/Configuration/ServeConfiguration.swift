@@ -159,6 +159,8 @@ public struct ServeConfiguration: Sendable {
     private static func preparer(_ reader: SettingReader, state: String) throws -> PreparerConfiguration {
         var configuration = PreparerConfiguration(output: "\(state)/work")
         configuration.dataFolder = state
+        // The store moves the files of results into its own folder.
+        configuration.publishesFolders = false
         configuration.download = DownloadPolicy(
             httpsOnly: try reader.isOn(.httpsOnly), allowsPrivateNetwork: try reader.isOn(.allowPrivateNetwork),
             certificateAuthorityFile: try reader.value(.caFile, "give a readable PEM file.") { path in

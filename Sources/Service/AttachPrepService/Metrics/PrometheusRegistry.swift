@@ -223,9 +223,20 @@ struct PrometheusKey: Sendable, Hashable {
 
     /// Replaces characters outside `[a-zA-Z_][a-zA-Z0-9_]*` with underscores, as Prometheus' own libraries do.
     private static func clean(_ name: String) -> String {
-        let text = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
-        return text.first.map(\.isNumber) ?? true ? "_\(text)" : text
+        // Nearly all names are clean, and a series is looked up by its name for each value.
+        if let first = name.utf8.first, !isDigit(first), name.utf8.allSatisfy(isAllowed) { return name }
+        let text = String(name.map { $0.utf8.count == 1 && $0.utf8.allSatisfy(isAllowed) ? $0 : "_" })
+        return text.utf8.first.map(isDigit) ?? true ? "_\(text)" : text
     }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
+        default: isDigit(byte)
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 }
 
 /// A histogram: counts per bucket, total count and sum.
