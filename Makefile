@@ -21,7 +21,7 @@ test_packages := ffmpeg libvips-tools libheif-examples libjxl-tools imagemagick 
     bsdutils python3-venv swift-proxy swift-account swift-container swift-object nodejs python3-yaml \
     iproute2 e2fsprogs
 # For the benchmarks, beside the packages of the tests: other tools, libraries of the bare programs, an origin server.
-bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
+bench_packages := nginx-light wrk ffmpegthumbnailer libheif-dev valgrind \
     liblcms2-dev make
 # For packages: debhelper and lintian, debootstrap and sqlite3 for their test.
 package_packages := dpkg-dev debhelper fakeroot lintian debootstrap sqlite3 util-linux mount python3-venv python3-yaml
@@ -252,10 +252,11 @@ bench-sandbox: build ## Measure what the sandbox of the media processes costs
 bench-memory: build ## Prepare a thousand mixed files and measure how memory grows
 	Benchmarks/flat-memory
 
-bench-service: build ## Measure the queue alone, the service from end to end, and how long a job takes to be accepted
+bench-service: bench-programs ## Measure the queue alone, the service, what a small job costs, how soon a job is accepted
 	$(release_build) --product QueueRate
 	folder=$$(mktemp -d) && .build/release/QueueRate $$folder; rm -rf $$folder
 	Benchmarks/service
+	Benchmarks/small-job
 
 bench-scale: bench-programs ## Measure two workers beside one on a PostgreSQL queue, and the queue alone
 	Benchmarks/scale

@@ -43,8 +43,8 @@ class Process:
 class Service(Process):
     """The service with a separate data folder."""
 
-    def __init__(self, folder, *options):
-        super().__init__("serve", ["--data", folder, *options])
+    def __init__(self, folder, *options, environment=None):
+        super().__init__("serve", ["--data", folder, *options], environment)
 
 
 def ask(connection, method, path, body=None, kind="application/json", headers=None):

@@ -9,7 +9,8 @@ import Testing
 @Suite(.serialized) struct HostileTextTests {
     private static let headers = [
         "Accept", "Authorization", "Cookie", "Content-Type", "Content-Encoding", "Prefer", "Idempotency-Key", "Range",
-        "If-Range", "If-None-Match", "Origin", "Sec-Fetch-Site", "Expect", "Host", "traceparent", "tracestate", "X-Any",
+        "If-Range", "If-None-Match", "Origin", "Sec-Fetch-Site", "Expect", "Host", "traceparent", "tracestate",
+        "Last-Event-ID", "Batch-Callback-URL", "X-Any",
     ]
 
     @Test(.enabled(if: LinearCost.isCompared), arguments: headers)
@@ -29,7 +30,11 @@ import Testing
 
     @Test(
         .enabled(if: LinearCost.isCompared),
-        arguments: ["/", "/v1/jobs/", "/v1/jobs?search=", "/v1/jobs?", "/v1/campaigns/", "/media/", "/healthz?"])
+        arguments: [
+            "/", "/v1/jobs/", "/v1/jobs?search=", "/v1/jobs?tag=", "/v1/jobs?host=", "/v1/jobs?state=",
+            "/v1/jobs?createdAfter=", "/v1/jobs?", "/v1/webhooks?search=", "/v1/campaigns/", "/v1/batches/", "/media/",
+            "/v1/actions?cursor=", "/healthz?",
+        ])
     func `Each part of a request's target is read in linear time`(start: String) async throws {
         let service = try await LiveService(token: nil)
         for shape in HostileText.allCases where shape.text(9).utf8.allSatisfy({ 0x20 < $0 && $0 < 0x7F }) {
@@ -43,6 +48,8 @@ import Testing
     private static let routes: [(path: String, type: String, bytes: Int)] = [
         ("/v1/jobs", "application/json", 60_000), ("/v1/jobs", "application/x-ndjson", 2_000_000),
         ("/v1/jobs/purge", "application/json", 60_000), ("/v1/jobs/retry", "application/json", 60_000),
+        ("/v1/jobs/cancel", "application/json", 60_000), ("/v1/jobs/priority", "application/json", 60_000),
+        ("/v1/jobs/pause", "application/json", 60_000), ("/v1/jobs/resume", "application/json", 60_000),
         ("/v1/webhooks/replay", "application/json", 60_000), ("/v1/receipts", "application/json", 60_000),
         ("/v1/payloads", "application/json", 60_000),
         ("/v1/session", "application/json", 4_000),
@@ -56,6 +63,8 @@ import Testing
         { String(repeating: "[", count: $0) }, { String(repeating: "{\"a\":", count: $0 / 5) },
         { "{\"ids\":[" + String(repeating: "\"a\",", count: $0 / 4) + "\"a\"]}" },
         { "{\"search\":" + String(repeating: "9", count: $0) + "}" },
+        { "{\"tags\":[\(HostileText.marks.json($0))]}" }, { "{\"host\":\(HostileText.marks.json($0))}" },
+        { "{\"priority\":\(HostileText.marks.json($0)),\"ids\":[]}" },
         { String(repeating: "{}\n", count: $0 / 3) }, { String(repeating: "\n", count: $0) },
     ]
 

@@ -19,8 +19,8 @@ struct JobSubmissionTests {
         #expect(response.field("x-request-id") != nil)
         #expect(
             response.object.keys.sorted() == [
-                "attempts", "batch", "createdAt", "error", "finishedAt", "id", "idempotencyKey", "request", "result",
-                "startedAt", "state", "worker",
+                "attempts", "batch", "createdAt", "dueAt", "error", "finishedAt", "id", "idempotencyKey", "request",
+                "result", "startedAt", "state", "worker",
             ])
     }
 

@@ -102,6 +102,14 @@ import Testing
         ("manifest", { "{\"source\":{\"url\":\($0)},\"id\":\($0),\"warnings\":[{\"code\":\($0)}]}" }),
         ("quarantine", { "{\"digest\":\($0),\"strikes\":[{\"ending\":\($0)}],\"prefixes\":[\($0)]}" }),
         ("crop", { "{\"source\":\"a\",\"crop\":\($0)}" }), ("budget", { "{\"source\":\"a\",\"budget\":\($0)}" }),
+        ("target", { "{\"source\":\"a\",\"targets\":[\($0)]}" }), ("avatar", { "{\"source\":\"a\",\"avatar\":\($0)}" }),
+        ("tag", { "{\"source\":\"a\",\"tags\":[\($0)]}" }), ("retry", { "{\"source\":\"a\",\"retry\":\($0)}" }),
+        ("retry until", { "{\"source\":\"a\",\"retry\":{\"policy\":\($0),\"until\":\($0)}}" }),
+        (
+            "payload of FCM",
+            { "{\"message\":{\"notification\":{\"image\":\($0)},\"webpush\":{\"headers\":{\($0):1}}}}" }
+        ),
+        ("web push", { "{\"title\":\($0),\"icon\":\($0),\"image\":\($0)}" }),
     ]
 
     @Test(arguments: documents.indices, HostileText.allCases)
