@@ -16,7 +16,11 @@ enum MediaInspection {
         if let format = request.format, format.kind == .image {
             let inspection = ImageInspection(request: request, format: format, source: source, deadline: deadline)
             let media = try inspection.inspect().clamped
-            guard let expected = request.expected, !media.isAnimated else { return (media, nil) }
+            let pixels = (media.width ?? 0).multiplied(clamping: media.height ?? 0)
+            // A slow one is rendered by a call of its own, whose end at the deadline leaves an attachment to deliver.
+            guard let expected = request.expected, !media.isAnimated, pixels <= Limits.earlyStillPixelsMax else {
+                return (media, nil)
+            }
             let render = expected.request(format: media.format, duration: nil)
             return (media, rendered(render, source, files, deadline) { try $0.render() })
         }
@@ -81,4 +85,9 @@ extension InspectedMedia {
 
     /// Clamps a ratio; nil if it is negative or not a number.
     private static func ratio(_ value: Double) -> Double? { value >= 0 ? min(value, 1e9) : nil }
+}
+
+extension Limits {
+    /// Pixels of a still whose thumbnail is made with its inspection: decoded in 0.1 s in any format.
+    static let earlyStillPixelsMax = 4_000_000
 }
