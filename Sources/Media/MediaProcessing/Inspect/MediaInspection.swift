@@ -1,6 +1,7 @@
 import AttachPrepModel
 import MediaEngine
 import MediaTypes
+import SafeArithmetic
 
 /// Inspects a file with the inspection for its kind.
 enum MediaInspection {
