@@ -252,7 +252,7 @@ bench-sandbox: build ## Measure what the sandbox of the media processes costs
 bench-memory: build ## Prepare a thousand mixed files and measure how memory grows
 	Benchmarks/flat-memory
 
-bench-service: bench-programs ## Measure the queue alone, the service, what a small job costs, how soon a job is accepted
+bench-service: bench-programs ## Measure the queue alone, the service, what a small job costs, how soon one is accepted
 	$(release_build) --product QueueRate
 	folder=$$(mktemp -d) && .build/release/QueueRate $$folder; rm -rf $$folder
 	Benchmarks/service

@@ -27,7 +27,10 @@ struct PipelineDependencies: Sendable {
         }
         blocking = try BlockingThread()
         target = MonitoredTarget(
-            try configuration.publish.target(configuration, blocking: blocking, logger: logger))
+            try configuration.publish.target(
+                output: configuration.output, baseURL: configuration.baseURL,
+                publishesFolders: configuration.publishesFolders, policy: configuration.download,
+                tracer: configuration.tracer, blocking: blocking, logger: logger))
     }
 
     /// The same for a request whose calls wait for media slots as work of this share.

@@ -25,8 +25,8 @@ public struct PreparerConfiguration: Sendable {
     /// The URL at which results are served: `https://media.example/push` gives
     /// `https://media.example/push/<id>/<file>`.
     public var baseURL: String?
-    /// Whether the folder of a result has its manifest, and permissions for other users; false when the caller moves the
-    /// files elsewhere and stores the manifest, as a service does.
+    /// Whether the folder of a result has its manifest, and permissions for other users; false when the caller moves
+    /// the files elsewhere and stores the manifest, as a service does.
     public var publishesFolders: Bool
     /// The operator's rows of targets, beside those of the product.
     package var targetProfiles: [TargetRendition]

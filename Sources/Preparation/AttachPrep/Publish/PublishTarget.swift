@@ -97,27 +97,28 @@ public enum PublishDestination: Sendable {
     /// - Throws: The error with which publishing would fail: `publish.…`, or `request.invalid` for invalid settings.
     public func probe(logger: Logger) async throws {
         let target = try target(
-            PreparerConfiguration(output: PreparerConfiguration.scratchFolder), blocking: BlockingThread(),
-            logger: logger)
+            output: FileManager.default.temporaryDirectory.path, baseURL: nil, publishesFolders: true,
+            policy: DownloadPolicy(), tracer: nil, blocking: BlockingThread(), logger: logger)
         let result: Result<Void, any Error>
         do { result = .success(try await target.probe()) } catch { result = .failure(error) }
         await target.shutdown()
         try result.get()
     }
 
-    /// The target of a preparer.
+    /// - Parameters:
+    ///   - output: The folder with the results.
+    ///   - baseURL: The URL at which results are served; nil if they are not.
+    ///   - publishesFolders: See `PreparerConfiguration.publishesFolders`.
     func target(
-        _ configuration: PreparerConfiguration, blocking: BlockingThread, logger: Logger
+        output: String, baseURL: String?, publishesFolders: Bool, policy: DownloadPolicy, tracer: (any Tracer)?,
+        blocking: BlockingThread, logger: Logger
     ) throws -> any PublishTarget {
         switch self {
         case .folder:
-            FolderTarget(
-                output: configuration.output, baseURL: configuration.baseURL,
-                publishesFolders: configuration.publishesFolders, blocking: blocking)
+            FolderTarget(output: output, baseURL: baseURL, publishesFolders: publishesFolders, blocking: blocking)
         case .bucket(let settings):
             try S3Target(
-                settings, baseURL: configuration.baseURL, policy: configuration.download, blocking: blocking,
-                tracer: configuration.tracer, logger: logger)
+                settings, baseURL: baseURL, policy: policy, blocking: blocking, tracer: tracer, logger: logger)
         }
     }
 }
