@@ -15,8 +15,8 @@ class _Connection(asyncio.Protocol):
         self.received += data
         while b"\r\n\r\n" in self.received:
             head, _, rest = self.received.partition(b"\r\n\r\n")
-            length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")),
-                          0)
+            lengths = [line[15:] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+            length = int(lengths[0]) if lengths else 0
             if len(rest) < length:
                 return
             self.received = rest[length:]
