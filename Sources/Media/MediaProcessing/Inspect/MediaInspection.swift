@@ -23,7 +23,7 @@ enum MediaInspection {
                 return (media, nil)
             }
             let render = expected.request(format: media.format, duration: nil)
-            return (media, rendered(render, source, files, deadline) { try $0.render() })
+            return (media, rendered(render, of: source, into: files, deadline: deadline) { try $0.render() })
         }
         let download = request.downloadingBytes.flatMap { total in
             others.last.map { DownloadingFile(signals: $0, total: total) }
@@ -34,12 +34,12 @@ enum MediaInspection {
         media.duration = media.duration?.roundedToMicroseconds
         guard let frame, let expected = request.expected else { return (media.clamped, nil) }
         let render = expected.request(format: media.format, duration: media.duration)
-        return (media.clamped, rendered(render, source, files, deadline) { try $0.render(frame) })
+        return (media.clamped, rendered(render, of: source, into: files, deadline: deadline) { try $0.render(frame) })
     }
 
     /// Nil for a thumbnail that cannot be written now: it is requested again later, and fails then.
     private static func rendered(
-        _ render: RenderRequest, _ source: CInt, _ files: [OutputFile], _ deadline: ContinuousClock.Instant,
+        _ render: RenderRequest, of source: CInt, into files: [OutputFile], deadline: ContinuousClock.Instant,
         by work: (ImageRenderer) throws -> RenderedMedia
     ) -> EarlyRender? {
         let outputs = Dictionary(uniqueKeysWithValues: zip(render.outputs, files))
