@@ -218,8 +218,8 @@ public enum MediaExecutable {
 }
 
 extension Limits {
-    /// A media process is replaced after this many calls, which limits how many sources one that a file has taken over
-    /// sees. A call for a small file takes some 0.1 ms, a start 40 ms of processor time.
+    /// A media process is replaced after this many calls, so that one compromised by a file sees no more sources than
+    /// that. A call for a small file takes some 0.1 ms, a start 40 ms of processor time.
     package static let mediaProcessCallsMax = 2_000
     /// And after an hour: to discard state that a file may have left in it, and to load updated libraries.
     static let mediaProcessAgeSecondsMax = 3_600.0

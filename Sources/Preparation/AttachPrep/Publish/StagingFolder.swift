@@ -156,7 +156,7 @@ final class StagingFolder: Sendable {
 
     /// Renames the folder to a new name, for a caller that moves its files: it stays private and has no manifest.
     ///
-    /// - Throws: `output.not_writable`, also when the name is taken.
+    /// - Throws: `output.not_writable`, also when the name is that of a folder with files.
     func handOver(as name: String) throws {
         guard unsafe Glibc.rename(path, "\(output)/\(name)") == 0 else { throw OutputErrors.error(errno) }
     }
