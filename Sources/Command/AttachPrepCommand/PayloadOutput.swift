@@ -70,7 +70,7 @@ struct PayloadOutputFormatter: Sendable {
 
     /// An input that failed. A line of JSON Lines still has one line of output, so that lines correspond.
     func failed(_ error: AttachPrepError, line: Int?) -> PayloadOutput {
-        let note = "\(error.code.rawValue): \(Self.withOptions(error.message))"
+        let note = "\(error.code.rawValue): \(Self.message(error))"
         var output = PayloadOutput(notes: [note], line: line, isFailure: true)
         if line != nil { output.json = format == .json ? Self.json(error) : "null" }
         return output
@@ -79,14 +79,17 @@ struct PayloadOutputFormatter: Sendable {
     /// A line of JSON Lines that `--check` cannot read.
     func unchecked(_ error: AttachPrepError, line: Int) -> PayloadOutput {
         guard format == .text else { return failed(error, line: line) }
-        let rows = [("line", "\(line)"), ("error", "\(error.code.rawValue): \(Self.withOptions(error.message))")]
+        let rows = [("line", "\(line)"), ("error", "\(error.code.rawValue): \(Self.message(error))")]
         return PayloadOutput(lines: rows.map { PayloadReport.row($0.0, text: $0.1) }, isFailure: true)
     }
 
-    /// A message with the options of the command in place of the settings that it names for all callers.
-    private static func withOptions(_ message: String) -> String {
-        message.replacing("Set the media key ", with: "Use --media-key ")
-            .replacing("Name the targets ", with: "Use --for ios,")
+    /// The message of an error, with the option of this command in place of the setting.
+    private static func message(_ error: AttachPrepError) -> String {
+        guard let remedy = error.remedy else { return error.message }
+        return switch remedy.setting {
+        case .mediaKey: remedy.message("Use --media-key ")
+        case .targets: remedy.message("Use --for ios,")
+        }
     }
 
     private static func json(_ error: AttachPrepError) -> String {

@@ -20,10 +20,14 @@ public struct AttachPrepError: Error, Codable, Sendable, Hashable, CustomStringC
     public let isRetryable: Bool
     /// The status that the source's server answered with, if that is the error; nil for others.
     public let status: Int?
+    /// The setting that mends it, with which the message begins; nil for most errors.
+    public let remedy: PayloadRemedy?
 
     public init(
-        _ code: ErrorCode, _ message: String, detail: String? = nil, isRetryable: Bool? = nil, status: Int? = nil
+        _ code: ErrorCode, _ message: String, detail: String? = nil, isRetryable: Bool? = nil, status: Int? = nil,
+        remedy: PayloadRemedy? = nil
     ) {
+        self.remedy = remedy
         self.code = code
         self.status = status
         self.message = MessageText.message(message)
@@ -38,7 +42,8 @@ public struct AttachPrepError: Error, Codable, Sendable, Hashable, CustomStringC
             try values.decode(ErrorCode.self, forKey: .code), try values.decode(String.self, forKey: .message),
             detail: try values.decodeIfPresent(String.self, forKey: .detail),
             isRetryable: try values.decode(Bool.self, forKey: .isRetryable),
-            status: try values.decodeIfPresent(Int.self, forKey: .status))
+            status: try values.decodeIfPresent(Int.self, forKey: .status),
+            remedy: try values.decodeIfPresent(PayloadRemedy.self, forKey: .remedy))
     }
 
     /// Code, message and, if present, detail: for the log.
@@ -240,7 +245,7 @@ public enum ErrorCode: String, JSONChoice, Sendable, Hashable {
 extension AttachPrepError {
     /// The error under the same code.
     public init(_ error: PayloadError) {
-        self.init(ErrorCode(rawValue: error.code.rawValue) ?? .internal, error.message)
+        self.init(ErrorCode(rawValue: error.code.rawValue) ?? .internal, error.message, remedy: error.remedy)
     }
 
     /// The error `options.invalid_clipping_rect`.

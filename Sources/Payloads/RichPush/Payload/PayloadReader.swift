@@ -142,23 +142,22 @@ private enum MissingMedia {
         if let error = withoutID(in: payload) { return error }
         let key = MediaURLSearch.mediaKey(in: payload).map { PrintableText.path(PayloadPath([.key($0)])) }
         let remedy = key.map { "\($0), where the payload has a URL" }
+        func error(_ rest: String) -> PayloadError {
+            PayloadError(.payloadNoMedia, remedy: PayloadRemedy(.mediaKey, rest))
+        }
         guard let dialect else {
-            return PayloadError(
-                .payloadNoMedia,
-                "Set the media key \(remedy ?? "a.b.c of a URL, or the dialect"): there is no media at the keys of a "
-                    + "known service (\(PayloadDialect.knownNames)).")
+            return error(
+                "\(remedy ?? "a.b.c of a URL, or the dialect"): there is no media at the keys of a known service "
+                    + "(\(PayloadDialect.knownNames)).")
         }
         if dialect.name == PayloadDialect.customName {
-            return PayloadError(
-                .payloadNoMedia,
-                "Set the media key \(remedy ?? "a.b.c of a URL, with dots between the keys"): \(dialect.service) "
-                    + "has no media.")
+            return error(
+                "\(remedy ?? "a.b.c of a URL, with dots between the keys"): \(dialect.service) has no media.")
         }
         let locations = dialect.locations.prefix(3).map(\.address.displayName).joined(separator: ", ")
-        return PayloadError(
-            .payloadNoMedia,
-            "Set the media key \(remedy ?? "a.b.c of a URL"), or leave the dialect out to search all dialects: the "
-                + "payload has no media at the keys of \(dialect.name) (\(locations)).")
+        return error(
+            "\(remedy ?? "a.b.c of a URL"), or leave the dialect out to search all dialects: the payload has no media "
+                + "at the keys of \(dialect.name) (\(locations)).")
     }
 
     /// The error for a payload with media only of systems that the request does not name.
@@ -168,7 +167,8 @@ private enum MissingMedia {
         let paths = otherItems.prefix(3).map { PrintableText.path($0.path) }.joined(separator: ", ")
         return PayloadError(
             .payloadNoMedia,
-            "Name the targets \(names) to have \(paths) prepared: the payload has no media for iOS.")
+            remedy: PayloadRemedy(
+                .targets, "\(names) to have \(paths) prepared: the payload has no media for iOS."))
     }
 
     /// The error for a URL where a service expects an object of ids and URLs, such as OneSignal's `ios_attachments`.
