@@ -322,6 +322,16 @@ import Testing
         #expect(try await bench.store.log(of: ids[1]).isEmpty == false)
     }
 
+    @Test func `A job that ends takes its own log lines and leaves those of others`() async throws {
+        let bench = try await WorkerBench { task, _, output in task.prepared(in: output) }
+        let (buffer, ids) = (JobLogBuffer(bench.store), try await bench.enqueue(.sample(), .sample()))
+        for id in ids { buffer.add(JobLogLine(job: id, date: .now, level: "info", text: "\(id)")) }
+        #expect(buffer.take(of: ids[0]).map(\.job) == [ids[0]])
+        await buffer.flush()
+        #expect(try await bench.store.log(of: ids[0]).isEmpty)
+        #expect(try await bench.store.log(of: ids[1]).map(\.text) == [ids[1].text])
+    }
+
     @Test func `Gauges show the state of the queue`() async throws {
         let bench = try await WorkerBench { task, _, output in task.prepared(in: output) }
         let id = try await bench.enqueue(.sample())[0]

@@ -34,7 +34,7 @@ public protocol JobQueue: Sendable {
 
     /// Ends a job, adds its webhook to the outbox and stores log lines, atomically.
     ///
-    /// - Parameter lines: log lines of any jobs, so that whoever sees the end also sees what led to it.
+    /// - Parameter lines: log lines of the job, so that whoever sees the end also sees what led to it.
     /// - Returns: False when the lease was lost; only the log lines were stored then.
     func finish(
         _ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?, lines: [JobLogLine]

@@ -61,17 +61,21 @@ final class JobLogBuffer: Sendable {
         }
     }
 
-    /// Removes the buffered lines, for a caller that stores them with a change of its own.
-    func take() -> [JobLogLine] {
+    /// Removes the buffered lines of a job, for a caller that stores them with a change of its own.
+    func take(of job: JobID) -> [JobLogLine] {
         lines.withLock { lines in
-            defer { lines = [] }
-            return lines
+            let own = lines.filter { $0.job == job }
+            lines.removeAll { $0.job == job }
+            return own
         }
     }
 
     /// Stores the buffered lines; when that fails they stay buffered, and no job fails because of it.
     func flush() async {
-        let taken = take()
+        let taken = lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
         guard !taken.isEmpty else { return }
         do {
             try await store.append(taken)

@@ -108,8 +108,9 @@ struct JobRun: Sendable {
         logger.info(
             "ended", metadata: ["state": "\(state.rawValue)", "milliseconds": .stringConvertible(milliseconds)])
         record(state, error: error)
-        // With the end, so that whoever sees the final state also sees the log lines.
-        let lines = dependencies.logs.take()
+        // With the end, so that whoever sees the final state also sees the log lines. Those of other jobs would be lost
+        // with the lease of this one, or stored after their own end.
+        let lines = dependencies.logs.take(of: job.id)
         let notice = WebhookNotice(
             for: job, ending, at: dependencies.settings.baseURL, trace: .current(dependencies.tracer))
         let isLeaseHeld = await persist { [dependencies, job] in
