@@ -41,6 +41,28 @@ import Testing
         try await service.stop()
     }
 
+    @Test func `The pictures for Android and browsers are served, and their bytes count in the media quota`()
+        async throws
+    {
+        let service = try await bench.start(["--base-url", "http://127.0.0.1/push"])
+        let body = #"{"source": "\#(try ServiceBench.url("grid.png"))", "targets": ["ios", "android", "web"]}"#
+        let job = try await service.client.ended(try await service.client.submit(body))
+        let renditions = try #require(job.result?["renditions"] as? [String: [String: Any]], "\(job.json)")
+        #expect(renditions.keys.contains("android") && renditions.keys.contains { $0.hasPrefix("web") })
+        let others = ["attachment", "thumbnail"].compactMap { job.result?[$0] as? [String: Any] }
+        var stored: [String: Int] = [:]
+        for file in others + renditions.values {
+            let url = try #require(file["url"] as? String)
+            let response = try await service.client.get(url.replacing("http://127.0.0.1/push", with: ""))
+            #expect(response.status == 200 && response.body.count == file["bytes"] as? Int, "\(file)")
+            stored[try #require(file["sha256"] as? String)] = response.body.count
+        }
+        // Equal files are stored once.
+        let overview = try await service.client.get("/v1/overview").json()
+        #expect(overview["mediaBytes"] as? Int == stored.values.reduce(0, +))
+        try await service.stop()
+    }
+
     @Test func `An upload is prepared like a URL`() async throws {
         let service = try await bench.start()
         let source = try await upload(Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg"))), to: service)
