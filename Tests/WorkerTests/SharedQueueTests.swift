@@ -81,12 +81,31 @@ import Testing
         for process in [front, worker] { try await process.stop() }
     }
 
+    @Test func `A listener that goes on with another machine gets the changes that it has missed`() async throws {
+        let (front, other) = (
+            try await start("serve", ["--accept-only"]), try await start("serve", ["--accept-only"])
+        )
+        let body = #"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#
+        // Until the other machine has known all changes for longer than machines differ.
+        try await pollUntil("the listener goes on with the other machine") {
+            let listener = try await front.events()
+            _ = await listener.receive(until: "event: counts")
+            let job = try await front.client.submit(body)
+            let text = await listener.receive(until: #"data: {"id":"\#(job)","state":"queued"}"#)
+            let id = try #require(text.matches(of: /id: ([0-9a-z-]+)\nevent: job/).last?.1)
+            let missed = try await front.client.submit(body)
+            let beginning = try await other.events(after: String(id)).receive(until: "event: counts")
+            return !beginning.contains("event: reset") && beginning.contains(missed)
+        }
+        for process in [front, other] { try await process.stop() }
+    }
+
     @Test func `A listener that reconnects to another process is told to load again, and misses nothing after`()
         async throws
     {
         let front = try await start("serve", ["--accept-only"])
         let first = try await front.events()
-        let id = try #require(await first.receive(until: "event: counts").firstMatch(of: /id: ([0-9a-f]+-[0-9]+)/)?.1)
+        let id = try #require(await first.receive(until: "event: counts").firstMatch(of: /id: ([0-9a-z-]+)/)?.1)
         try await front.stop()
         let other = try await start("serve", ["--accept-only"])
         let second = try await other.events(after: String(id))

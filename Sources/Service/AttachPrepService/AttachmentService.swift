@@ -78,7 +78,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     /// Serves until graceful shutdown. Then it answers requests that wait for a job at once, ends event streams,
     /// completes responses in progress, and answers probes on new connections until running jobs have ended.
     public func run() async throws {
-        let changes = feed.changes(backlog: Self.backlog)
+        let (changes, gaps) = (feed.changes(backlog: Self.backlog), feed.gaps())
         let application = HTTPApplication(
             endpoints: endpoints, authenticator: authenticator, settings: settings, port: boundPort, logger: logger,
             metrics: metrics, tracer: tracer)
@@ -90,6 +90,7 @@ public struct AttachmentService: Service, HTTPFrontend {
                     waiters.jobChanged(change)
                 }
             }
+            group.addTask { [eventLog] in for await _ in gaps { eventLog.restart() } }
             group.addTask { [tokens] in await Self.reloadOnChange(tokens) }
             defer { group.cancelAll() }
             try await application.run(

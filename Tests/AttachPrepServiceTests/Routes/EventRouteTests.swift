@@ -69,7 +69,7 @@ struct EventRouteTests {
         _ = await first.receive(until: ": listening")
         service.feed.publish([.init(job: jobs[0], state: .queued)])
         let received = await first.receive(until: "queued\"}\n\n")
-        let id = try #require(received.firstMatch(of: /id: ([0-9a-f]+-1)\n/)?.1)
+        let id = try #require(received.firstMatch(of: /id: ([0-9a-f]+-1-[0-9a-f-]+-queued)\n/)?.1)
         service.feed.publish(jobs[1...2].map { .init(job: $0, state: .running) })
         _ = await first.receive(until: "\(jobs[2])")
         let second = try await listen(service, after: String(id))

@@ -17,6 +17,7 @@ public final class JobFeed: Sendable {
     private struct State {
         var last = 0
         var listeners: [Int: AsyncStream<Change>.Continuation] = [:]
+        var gapListeners: [AsyncStream<Void>.Continuation] = []
     }
 
     private let state = Mutex(State())
@@ -46,12 +47,25 @@ public final class JobFeed: Sendable {
         return stream
     }
 
+    /// Reports that changes of other processes may be missing; called by a store that was not told of them for a while.
+    public func reportGap() {
+        for listener in state.withLock(\.gapListeners) { listener.yield() }
+    }
+
+    /// Returns a stream with an element after each gap; it ends with the feed.
+    public func gaps() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { $0.gapListeners.append(continuation) }
+        return stream
+    }
+
     /// Ends all streams.
     public func finish() {
-        let listeners = state.withLock { state in
-            defer { state.listeners = [:] }
-            return Array(state.listeners.values)
+        let ended = state.withLock { state in
+            defer { (state.listeners, state.gapListeners) = ([:], []) }
+            return state
         }
-        for listener in listeners { listener.finish() }
+        for listener in ended.listeners.values { listener.finish() }
+        for listener in ended.gapListeners { listener.finish() }
     }
 }

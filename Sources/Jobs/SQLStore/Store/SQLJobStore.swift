@@ -195,6 +195,7 @@ public final class SQLJobStore: Sendable {
                     caughtUp.withLock { $0 = .now }
                     feed.publish(ChangeMessage.changes(in: text, except: slots))
                 case .interrupted:
+                    feed.reportGap()
                     polling?.cancel()
                     polling = Task { [weak self] in await self?.poll(once: true) }
                 case .unsupported:
