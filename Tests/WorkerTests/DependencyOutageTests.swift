@@ -57,6 +57,44 @@ import Testing
         try await service.stop()
     }
 
+    enum Restart: CaseIterable {
+        case sqliteStopped, sqliteKilled, postgresStopped
+
+        var signal: CInt { self == .sqliteKilled ? SIGKILL : SIGTERM }
+    }
+
+    @Test(arguments: Restart.allCases)
+    func `What was rendered while the bucket was away is published after a restart, without a second download`(
+        restart: Restart
+    ) async throws {
+        let shared = restart == .postgresStopped ? try await SharedQueueBench(try await PostgresServer.start()) : nil
+        let (bench, store) = (try shared?.bench ?? ServiceBench(), try await ObjectStore.shared())
+        let relay = try InterruptedRelay(toPort: try #require(URL(string: store.url)?.port))
+        let origin = try LoopbackServer()
+        let own = shared?.environment ?? store.environment.mapValues { Optional($0) }
+        let environment = own.merging([
+            "AWS_ENDPOINT_URL_S3": relay.url, "ATTACHPREP_DATA": bench.state,
+            "ATTACHPREP_PUBLISH": "s3://media/restart-\(UUID().uuidString)",
+        ]) { $1 }
+        let first = try await bench.start(["--concurrency", "3"], environment: environment)
+        try await first.untilReady()
+        relay.setAway(true)
+        _ = try await first.client.submit(lines: try lines(0..<5, from: origin))
+        try await pollUntil("three results wait") {
+            try await first.client.get("/metrics").text.contains("attachprep_results_held 3\n")
+        }
+        first.running.send(restart.signal)
+        _ = try await first.running.result()
+        relay.setAway(false)
+        let second = try await bench.start(["--concurrency", "3"], environment: environment)
+        try await second.client.allEnded(seconds: 90)
+        let jobs = try await second.client.jobs()
+        #expect(jobs.count == 5 && jobs.allSatisfy { $0.state == "succeeded" }, "\(jobs.map(\.json))")
+        #expect(origin.requests.count == 5)
+        try await second.stop()
+        #expect(try bench.leftovers() == [])
+    }
+
     @Test func `Jobs wait for a database that is away`() async throws {
         let shared = try await SharedQueueBench(try await PostgresServer.start())
         let origin = try LoopbackServer()

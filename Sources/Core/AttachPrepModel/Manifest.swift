@@ -1,5 +1,6 @@
 import FoundationEssentials
 public import MediaTypes
+import SafeArithmetic
 
 /// The result of one request: source, outcome, files and attachment options.
 ///
@@ -226,6 +227,9 @@ extension Manifest {
         }
         return [attached].compactMap(\.self) + images + pictures
     }
+
+    /// Total size of the files.
+    package var filesBytes: Int { files.reduce(0) { $0.adding(clamping: $1.bytes) } }
 
     /// The URL of the picture that a system shows in a role; nil when there is none, as for iOS, which shows the
     /// attachment.

@@ -143,6 +143,21 @@ public final class AttachmentPreparer: Sendable {
         return published.requestDigest == manifest.requestDigest && published.digests == manifest.digests
     }
 
+    /// The result whose files are kept in a folder (`UnpublishedResult.keep`); nil when they are not intact, or when
+    /// results are now published elsewhere.
+    public func unpublished(
+        _ manifest: Manifest, freshness: SourceFreshness?, in folder: String
+    ) async -> UnpublishedResult? {
+        let (target, output) = (dependencies.target, configuration.output)
+        guard !target.keepsFolders, manifest == manifest.located(at: target, layout: manifest.layout) else {
+            return nil
+        }
+        let staging = try? await dependencies.blocking.run {
+            try StagingFolder(output: output, linking: manifest.publishedFiles, in: folder)
+        }
+        return staging.map { UnpublishedResult(manifest, freshness: freshness, in: $0, folder: nil, dependencies) }
+    }
+
     private enum Beginning {
         case success(PreparationPipeline)
         case failure(Manifest)

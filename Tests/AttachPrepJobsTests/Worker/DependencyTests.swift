@@ -66,11 +66,12 @@ import Testing
         #expect(breaker.opening?.reason == "The disk is read-only.")
     }
 
-    @Test func `Results that wait are limited to a number of bytes`() {
-        let breakers = DependencyBreakers(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        #expect(
-            breakers.hold(60, bytesMax: 100) && !breakers.hold(41, bytesMax: 100) && breakers.hold(40, bytesMax: 100))
-        breakers.release(60)
-        #expect(breakers.hold(60, bytesMax: 100))
+    @Test func `Results wait within the media quota, and a job counts once`() throws {
+        let (folder, jobs) = (try TemporaryFolder(), (0..<3).map { _ in JobID.make() })
+        let storage = HeldResultStorage(output: folder.path, bytesMax: 100)
+        #expect(storage.reserve(60, for: jobs[0]) && !storage.reserve(50, for: jobs[1]))
+        #expect(storage.reserve(60, for: jobs[0]) && storage.reserve(40, for: jobs[1]))
+        storage.remove(jobs[0])
+        #expect(storage.reserve(60, for: jobs[2]))
     }
 }

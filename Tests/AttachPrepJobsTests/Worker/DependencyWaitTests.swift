@@ -45,6 +45,23 @@ import Testing
         #expect(bench.tasks.count == 8 && target.discardedCount == 3)
     }
 
+    @Test func `No more results wait than the media quota holds`() async throws {
+        // Each result has four bytes.
+        let bench = try await bench {
+            $0.concurrency = 3
+            $0.heldBytesMax = 8
+        }
+        target.setAway(AttachPrepError(.publishUnavailable, "The bucket is away."))
+        let ids = try await bench.enqueue(.sample(key: "a"), .sample(key: "b"), .sample(key: "c"))
+        try await bench.working { worker in
+            try await pollUntil("one result was given up") { bench.tasks.count == 3 && target.discardedCount == 1 }
+            #expect(worker.heldResultsCount == 2)
+            target.setAway(nil)
+            for id in ids { #expect(try await bench.ended(id).attempts == 1) }
+        }
+        #expect(bench.tasks.count == 4)
+    }
+
     @Test(arguments: [ErrorCode.publishDenied, .publishNotFound])
     func `A key or bucket that is rejected makes jobs wait as well`(code: ErrorCode) async throws {
         let bench = try await bench()

@@ -16,7 +16,6 @@ final class DependencyBreakers: Sendable {
         var successes: [Dependency: Int] = [:]
         /// Number of results that wait for each, whose owners make the trials.
         var waiting: [Dependency: Int] = [:]
-        var heldBytes = 0
         /// Whether one more job may be claimed although the bucket seems to be away.
         var mayClaimAnother = false
         var isClosing = false
@@ -141,20 +140,4 @@ final class DependencyBreakers: Sendable {
 
     /// Ends all waits, because the worker shuts down.
     func close() { state.withLock { $0.isClosing = true } }
-
-    // MARK: Held results
-
-    /// Reserves bytes for a result that waits.
-    ///
-    /// - Returns: False when all waiting results would take more than `bytesMax`.
-    func hold(_ bytes: Int, bytesMax: Int) -> Bool {
-        state.withLock { state in
-            let sum = state.heldBytes.adding(clamping: bytes)
-            guard sum <= bytesMax else { return false }
-            state.heldBytes = sum
-            return true
-        }
-    }
-
-    func release(_ bytes: Int) { state.withLock { $0.heldBytes = $0.heldBytes.subtracting(clamping: bytes) } }
 }

@@ -7,7 +7,8 @@ import SafeArithmetic
 
 /// A rendered result whose bucket is away: it is published when the bucket is back, without a second download.
 ///
-/// The job keeps its lease and its slot meanwhile, so that no more results wait than jobs run on this machine.
+/// The job keeps its lease and its slot meanwhile, so that no more results wait than jobs run on this machine. A
+/// restarted service finds the result in `HeldResultStorage`.
 struct HeldResult: Sendable {
     let attempt: JobAttempt
     let result: UnpublishedResult
@@ -16,31 +17,53 @@ struct HeldResult: Sendable {
     private var job: ClaimedJob { attempt.job }
     private var dependencies: WorkerDependencies { attempt.dependencies }
     private var breakers: DependencyBreakers { attempt.dependencies.breakers }
+    private var held: HeldResultStorage { attempt.dependencies.heldResults }
 
     /// Failures that each came after others were published: then the bucket is there, and this result is the problem.
     private static let ownFailuresMax = 5
     /// Failures in a row while the bucket took a probe and no other result: then others get this slot.
     private static let suspectFailuresMax = 5
 
+    private static let unpublished = AttachPrepError(.publishUnavailable, "The result waits to be published.")
+
     /// Publishes the result and stores it, or ends the attempt when the wait is over.
     ///
     /// - Parameters:
-    ///   - error: the error of the first attempt to publish.
+    ///   - error: the error of the first attempt to publish; nil when an earlier process made it.
     ///   - store: stores the published manifest.
     func end(
-        after error: AttachPrepError, store: (Manifest) async throws -> AttemptResult
+        after error: AttachPrepError?, store: (Manifest) async throws -> AttemptResult
     ) async throws -> AttemptResult {
         defer { result.discard() }
-        guard breakers.hold(result.bytes, bytesMax: dependencies.settings.heldBytesMax) else {
-            return await ended(error)
+        guard held.reserve(result.bytes, for: job.id) else {
+            held.remove(job.id)
+            return await ended(error ?? Self.unpublished)
         }
-        defer { breakers.release(result.bytes) }
+        if error != nil { await keep() }
         switch await publish(after: error) {
         case .published(let manifest):
             attempt.log(manifest)
-            return try await store(manifest)
-        case .ended(let result): return result
+            // When the database goes away now, the result is published once more, which changes nothing.
+            let end = try await store(manifest)
+            held.remove(job.id)
+            return end
+        case .ended(let end):
+            if !isClaimedAgain(after: end) { held.remove(job.id) }
+            return end
         }
+    }
+
+    /// Keeps the result for a restart; without it, the source would be downloaded again.
+    private func keep() async {
+        do { try await held.keep(result, fetchedAt: fetchedAt, for: job.id) } catch {
+            attempt.logger.warning("the result cannot be kept for a restart", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Whether the job returns to the queue because the worker shuts down.
+    private func isClaimedAgain(after end: AttemptResult) -> Bool {
+        guard case .interrupted = end else { return false }
+        return [.held, .returned].contains(dependencies.activeLeases.status(of: job.lease))
     }
 
     private enum Publication {
@@ -49,18 +72,17 @@ struct HeldResult: Sendable {
         case ended(AttemptResult)
     }
 
-    private func publish(after first: AttachPrepError) async -> Publication {
-        let limit = WaitLimit(
-            job, retentionSeconds: dependencies.settings.retentionSeconds, now: .now)
-        var (error, isTrial, ownFailures, suspectFailures) = (first, false, 0, 0)
+    private func publish(after first: AttachPrepError?) async -> Publication {
+        let limit = WaitLimit(job, retentionSeconds: dependencies.settings.retentionSeconds, now: fetchedAt)
+        var (error, isTrial, ownFailures, suspectFailures) = (first ?? Self.unpublished, false, 0, 0)
         // The budget of the job ran out during the upload: it is tried once with more time before anyone waits.
-        var isSlow = error.code == .deadlineExceeded
+        var isTriedAtOnce = first == nil || error.code == .deadlineExceeded
         var successes = breakers.successes(of: .bucket)
         while true {
             if error.code == .cancelled || dependencies.activeLeases.status(of: job.lease) != .held {
                 return .ended(.interrupted)
             }
-            if !isSlow {
+            if !isTriedAtOnce {
                 guard let dependency = Self.dependency(namedBy: error), ownFailures < Self.ownFailuresMax else {
                     return .ended(await ended(error, isOwn: true))
                 }
@@ -81,7 +103,7 @@ struct HeldResult: Sendable {
                 case .over, nil: return .ended(.interrupted)
                 }
             }
-            isSlow = false
+            isTriedAtOnce = false
             do {
                 let manifest = try await result.publish(before: .now + Self.publishingMax)
                 breakers.recordSuccess(.bucket, .signingKey)

@@ -86,6 +86,7 @@ struct JobAttempt: Sendable {
         if job.request.seal {
             return try await prepare(Upload.named(by: job.request.source), revalidating: nil, about: nil)
         }
+        if let end = try await publishHeld() { return end }
         let stored = await stillPublished(try await dependencies.store.result(for: job.key))
         let upload = Upload.named(by: job.request.source)
         switch ReuseDecision(
@@ -94,6 +95,25 @@ struct JobAttempt: Sendable {
         case .use(let kind): return try await use(stored, kind)
         case .revalidate(let validators): return try await prepare(upload, revalidating: validators, about: stored)
         case .fetch: return try await prepare(upload, revalidating: nil, about: nil)
+        }
+    }
+
+    /// Publishes the result that waited when an earlier process ended; nil when there is none.
+    private func publishHeld() async throws -> AttemptResult? {
+        let held = dependencies.heldResults
+        guard let record = held.record(of: job.id) else { return nil }
+        let found = await dependencies.preparer.unpublished(
+            record.manifest, freshness: record.freshness, in: held.folder(of: job.id))
+        guard let found else {
+            held.remove(job.id)
+            return nil
+        }
+        logger.info("rendered before; is published now")
+        // Whether it is best only because of this job's own deadline is not known any more.
+        let isPrivate = found.manifest.outcome == .bestAttempt && job.request.jobOptions.notAfter != nil
+        return try await HeldResult(attempt: self, result: found, fetchedAt: record.fetchedAt).end(after: nil) {
+            try await store(
+                $0, freshness: found.freshness, fetchedAt: record.fetchedAt, for: isPrivate ? privateKey : job.key)
         }
     }
 

@@ -18,6 +18,11 @@ public protocol JobPreparing: Sendable {
     /// Whether the published files of a result still exist.
     func isStillPublished(_ manifest: Manifest) async -> Bool
 
+    /// The result whose files an earlier process kept in a folder; nil when it cannot be published.
+    func unpublished(
+        _ manifest: Manifest, freshness: SourceFreshness?, in folder: String
+    ) async -> UnpublishedResult?
+
     /// Checks whether a dependency with a probe is there.
     ///
     /// - Throws: The error that jobs would fail with.
@@ -30,6 +35,11 @@ extension JobPreparing {
 
     /// True for preparers that do not publish elsewhere.
     public func isStillPublished(_ manifest: Manifest) async -> Bool { true }
+
+    /// Nil for preparers that keep none.
+    public func unpublished(
+        _ manifest: Manifest, freshness: SourceFreshness?, in folder: String
+    ) async -> UnpublishedResult? { nil }
 
     /// Nothing is away for preparers without dependencies.
     public func probe(_ dependency: Dependency) async throws {}

@@ -48,6 +48,7 @@ public final class JobWorker: Sendable {
         dependencies = WorkerDependencies(
             store: store, preparer: preparer, settings: settings, metrics: metrics,
             storeAvailability: StoreAvailability(logger), breakers: DependencyBreakers(logger),
+            heldResults: HeldResultStorage(output: preparer.output, bytesMax: settings.heldBytesMax),
             logs: JobLogBuffer(store), tracer: tracer, logger: logger)
     }
 
@@ -196,6 +197,7 @@ extension JobWorker {
             return true
         }
         guard isDue else { return }
+        try await dependencies.heldResults.sweep(dependencies.store, except: dependencies.activeLeases)
         let settings = dependencies.settings
         let jobs = try await dependencies.store.claimOverdue(
             Self.overdueCountMax, by: settings.name, lease: settings.lease, waitSecondsMax: settings.retentionSeconds)
@@ -368,6 +370,7 @@ struct WorkerDependencies: Sendable {
     let storeAvailability: StoreAvailability
     let activeLeases = ActiveLeases()
     let breakers: DependencyBreakers
+    let heldResults: HeldResultStorage
     let logs: JobLogBuffer
     let tracer: (any Tracer)?
     let logger: Logger

@@ -222,7 +222,9 @@ struct PreparationPipeline: Sendable {
             } catch let error as AttachPrepError where keepsUnpublished && UnpublishedResultError.isTemporary(error) {
                 complete.timings.total = renderedAt
                 throw UnpublishedResultError(
-                    result: unpublished(complete, freshness: freshness, in: staging), error: error)
+                    result: UnpublishedResult(
+                        complete, freshness: freshness, in: staging, folder: folder, dependencies),
+                    error: error)
             }
         }
         guard let spans else { return try await work() }
@@ -233,22 +235,6 @@ struct PreparationPipeline: Sendable {
         _ manifest: Manifest, staging: StagingFolder, deadline: ContinuousClock.Instant
     ) -> FinishedResult {
         FinishedResult(manifest: manifest, staging: staging, folder: folder, deadline: deadline)
-    }
-
-    private func unpublished(
-        _ manifest: Manifest, freshness: SourceFreshness?, in staging: StagingFolder
-    ) -> UnpublishedResult {
-        let target = dependencies.target
-        return UnpublishedResult(manifest, freshness) { manifest, deadline in
-            let result = result(manifest, staging: staging, deadline: deadline)
-            try await target.publishFiles(result)
-            // Left by an attempt that ended while the manifest was sent.
-            try staging.remove(Manifest.fileName)
-            try await target.complete(result)
-            return manifest
-        } discard: {
-            staging.discard()
-        }
     }
 
     // MARK: Work

@@ -10,23 +10,24 @@ public struct UnpublishedResult: Sendable {
     /// The freshness that the source's server declared.
     public let freshness: SourceFreshness?
     /// Total size of its files in bytes.
-    public var bytes: Int {
-        [manifest.attachment?.bytes, manifest.thumbnail?.bytes, manifest.crop?.bytes].compactMap(\.self).reduce(0, +)
-    }
+    public var bytes: Int { manifest.filesBytes }
 
     private let publishing: @Sendable (Manifest, ContinuousClock.Instant) async throws -> Manifest
+    private let linking: @Sendable (String) async throws -> Void
     private let removal: @Sendable () -> Void
 
     /// - Parameters:
     ///   - publish: publishes the manifest with its files until a time, and returns what was published.
-    ///   - discard: removes the files from this machine.
+    ///   - link: gives the files a second name in a folder, which is created.
+    ///   - discard: removes the files from this machine, but not their second names.
     package init(
         _ manifest: Manifest, _ freshness: SourceFreshness? = nil,
         publish: @escaping @Sendable (Manifest, ContinuousClock.Instant) async throws -> Manifest,
+        link: @escaping @Sendable (String) async throws -> Void = { _ in },
         discard: @escaping @Sendable () -> Void
     ) {
         (self.manifest, self.freshness) = (manifest, freshness)
-        (publishing, removal) = (publish, discard)
+        (publishing, linking, removal) = (publish, link, discard)
     }
 
     /// Publishes the result, which may be called again after an error.
@@ -41,8 +42,37 @@ public struct UnpublishedResult: Sendable {
         return manifest
     }
 
-    /// Removes the files from this machine.
+    /// Keeps the files in a folder, where a later process finds them (`AttachmentPreparer.unpublished`).
+    ///
+    /// - Throws: `output.not_writable`, `output.no_space`.
+    public func keep(in folder: String) async throws { try await linking(folder) }
+
+    /// Removes the files from this machine, but not those of `keep`.
     public func discard() { removal() }
+}
+
+extension UnpublishedResult {
+    /// A result whose files are in a staging folder.
+    ///
+    /// - Parameter folder: the name of the result's folder, for targets that store folders.
+    init(
+        _ manifest: Manifest, freshness: SourceFreshness?, in staging: StagingFolder, folder: String?,
+        _ dependencies: PipelineDependencies
+    ) {
+        let target = dependencies.target
+        self.init(manifest, freshness) { manifest, deadline in
+            let result = FinishedResult(manifest: manifest, staging: staging, folder: folder, deadline: deadline)
+            try await target.publishFiles(result)
+            // Left by an attempt that ended while the manifest was sent.
+            try staging.remove(Manifest.fileName)
+            try await target.complete(result)
+            return manifest
+        } link: { folder in
+            try await dependencies.blocking.run { try staging.link(manifest.files.map(\.name), into: folder) }
+        } discard: {
+            staging.discard()
+        }
+    }
 }
 
 /// Ends the pipeline with a result that could not be published.

@@ -29,6 +29,26 @@ final class StagingFolder: Sendable {
         }
     }
 
+    /// Creates a folder with second names of the files of another one.
+    ///
+    /// - Throws: `output.not_writable`, also when a file is missing or has other content.
+    convenience init(output: String, linking files: [PublishedFile], in folder: String) throws {
+        try self.init(output: output)
+        for file in files {
+            let source = "\(folder)/\(file.name)"
+            guard try isStored(file, at: source) else { throw OutputErrors.error(ENOENT) }
+            try ContentLink.make(from: source, replacing: "\(path)/\(file.name)", in: path)
+        }
+    }
+
+    /// Gives files second names in a folder, which is created for this user alone.
+    func link(_ names: [String], into folder: String) throws {
+        do { try PrivateFolder.make(folder, holding: []) } catch { throw OutputErrors.error(error.code) }
+        for name in names {
+            try ContentLink.make(from: "\(path)/\(name)", replacing: "\(folder)/\(name)", in: folder)
+        }
+    }
+
     private static func make(in output: String) throws -> LockedFolder {
         do {
             return try LockedFolder(in: output, prefix: prefix)

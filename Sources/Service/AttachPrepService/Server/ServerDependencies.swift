@@ -227,16 +227,18 @@ extension ServeConfiguration {
 
 /// The folder in which results are created before they are stored.
 enum WorkFolder {
-    /// Creates the folder with access for this user only, and removes the files of earlier processes: only the holder
-    /// of the data folder's lock uses it.
+    /// Creates the folder with access for this user only, and removes the files of earlier processes except results
+    /// that wait to be published: only the holder of the data folder's lock uses it.
     ///
     /// - Throws: `output.not_writable`.
     static func clear(_ path: String) throws {
         do {
-            for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            let held = Set(names.filter(HeldResultStorage.isResult))
+            for name in names where !held.contains(name) {
                 try FileManager.default.removeItem(atPath: "\(path)/\(name)")
             }
-            try PrivateFolder.make(path, holding: [])
+            try PrivateFolder.make(path, holding: held)
         } catch {
             throw AttachPrepError(
                 .outputNotWritable,
