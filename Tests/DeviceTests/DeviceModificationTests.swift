@@ -52,6 +52,16 @@ struct DeviceModificationTests {
         #expect(shown.left.isEmpty)
     }
 
+    @Test(arguments: ["/cat.jpg", "/missing.jpg"])
+    func `The sender's picture of the payload is passed to modify and is not attached`(path: String) async throws {
+        let media = DevicePayload.attachment(server.url(path))
+        let payload = DevicePayload(attachments: [media], avatar: server.url("/small.jpg"))
+        let shown = try await device.run(payload.text, in: folder, ["--modify", "title"])
+        let attached = path == "/cat.jpg" ? ["0"] : []
+        #expect(shown.title == "nobody, \(attached + ["avatar"])")
+        #expect(shown.attachments.map(\.identifier) == attached && shown.left.isEmpty)
+    }
+
     @Test func `The thumbnail is modified as well when it is shown`() async throws {
         let shown = try await device.run(
             payload("/missing.jpg", thumbnail: "/small.jpg"), in: folder, ["--modify", "title"])

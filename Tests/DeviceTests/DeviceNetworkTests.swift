@@ -64,6 +64,35 @@ struct DeviceNetworkTests {
         #expect(shown.attachments.map(\.bytes) == [20_000] && shown.seconds < 3)
     }
 
+    private func runWithSmaller(_ path: String, network: String) async throws -> DeviceReport {
+        let attachment = DevicePayload.attachment(server.url(path), smaller: server.url("/small.jpg"))
+        let command = try device.start(
+            DevicePayload(attachments: [attachment]).text, in: folder, environment: ["SIMULATED_NETWORK": network])
+        return try DeviceReport(try await command.result())
+    }
+
+    @Test(arguments: ["expensive", "constrained"])
+    func `Over cellular and in Low Data Mode, the smaller rendition is fetched instead`(network: String) async throws {
+        let shown = try await runWithSmaller("/cat.jpg", network: network)
+        #expect(shown.attachments.map(\.identifier) == ["0-smaller"])
+        #expect(server.requests.map(\.path) == ["/small.jpg"])
+        #expect(try await runWithSmaller("/cat.jpg", network: "").attachments.map(\.identifier) == ["0"])
+    }
+
+    @Test func `Without its smaller rendition, an attachment is fetched over cellular as well`() async throws {
+        server.serve("/small.jpg", .status(404))
+        let shown = try await runWithSmaller("/cat.jpg", network: "expensive")
+        #expect(shown.attachments.map(\.identifier) == ["0"])
+    }
+
+    @Test func `A file whose rest would arrive too late is given up for its smaller rendition`() async throws {
+        let head = LoopbackResponse.start(of: DeviceFile.image, bytes: 100, ["Content-Type": "image/jpeg"])
+        server.serve("/cat.jpg", head.then(.hang))
+        let shown = try await runWithSmaller("/cat.jpg", network: "")
+        #expect(shown.attachments.map(\.identifier) == ["0-smaller"] && shown.seconds < 8)
+        await server.until { $0.openConnectionCount == 0 }
+    }
+
     @Test func `A lost connection is tried once more`() async throws {
         let image = DeviceFile.image
         server.serve("/lost.jpg") { request in

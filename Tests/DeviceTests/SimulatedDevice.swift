@@ -86,24 +86,29 @@ struct DeviceReport: Decodable {
 /// A payload with the neutral object.
 struct DevicePayload {
     var attachments: [String] = []
+    /// The URL of the sender's picture.
+    var avatar: String?
     var receipt: String?
 
     var text: String {
+        let avatar = avatar.map { #", "avatar": {"url": "\#($0)"}"# } ?? ""
         let receipt = receipt.map { #", "receipt": \#($0)"# } ?? ""
         return """
             {"aps": {"alert": {"title": "Cats", "body": "A new one"}, "mutable-content": 1},
-             "attachprep": {"attachments": [\(attachments.joined(separator: ", "))]\(receipt)}}
+             "attachprep": {"attachments": [\(attachments.joined(separator: ", "))]\(avatar)\(receipt)}}
             """
     }
 
     static func attachment(
         _ url: String, type: String = "public.jpeg", id: String = "0", bytes: Int? = nil, sha256: String? = nil,
-        options: String = "", thumbnail: String? = nil
+        options: String = "", smaller: String? = nil, thumbnail: String? = nil
     ) -> String {
         let sizes = (bytes.map { #", "bytes": \#($0)"# } ?? "") + (sha256.map { #", "sha256": "\#($0)""# } ?? "")
-        let thumbnail = thumbnail.map { #", "thumbnail": {"url": "\#($0)"}"# } ?? ""
+        let pictures =
+            (smaller.map { #", "smaller": {"url": "\#($0)"}"# } ?? "")
+            + (thumbnail.map { #", "thumbnail": {"url": "\#($0)"}"# } ?? "")
         return
-            #"{"id": "\#(id)", "url": "\#(url)"\#(sizes), "options": {"typeHint": "\#(type)"\#(options)}\#(thumbnail)}"#
+            #"{"id": "\#(id)", "url": "\#(url)"\#(sizes), "options": {"typeHint": "\#(type)"\#(options)}\#(pictures)}"#
     }
 }
 

@@ -28,7 +28,7 @@ def before_load_schema(context, raw_schema):
 
 
 # The document allows the names of an operator's target profiles, which the tested service has not.
-TARGETS = ["ios", "android", "web", "webIcon", "webBadge", "avatar"]
+TARGETS = ["ios", "iosSmall", "android", "web", "webIcon", "webBadge", "avatar"]
 
 
 def name_targets(schema):

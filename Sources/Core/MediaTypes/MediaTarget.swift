@@ -23,6 +23,9 @@ public enum MediaTarget: String, Codable, Sendable, Hashable, CaseIterable {
         case badge
     }
 
+    /// The key in a manifest's `renditions` of a still of the attachment with few bytes, made when it is named.
+    public static let smallerKey = "iosSmall"
+
     /// The key in a manifest's `renditions` of the picture for a role; nil when the target has none for it: of iOS, the
     /// attachment itself is shown.
     ///

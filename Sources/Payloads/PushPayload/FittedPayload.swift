@@ -96,9 +96,11 @@ extension PayloadValue {
 /// Optional parts that are dropped, in this order, until a payload fits APNs' 4,096 bytes.
 public enum PayloadReduction: Sendable, Hashable, CaseIterable {
     case whitespace
+    case smaller
     case thumbnails
     case furtherDigests
     case furtherAttachments
+    case avatar
     case receipt
     case firstDigest
     case neutralObject
@@ -107,9 +109,11 @@ public enum PayloadReduction: Sendable, Hashable, CaseIterable {
     public var part: String {
         switch self {
         case .whitespace: "whitespace between tokens"
+        case .smaller: "the smaller renditions in `attachprep`"
         case .thumbnails: "the thumbnails in `attachprep`"
         case .furtherDigests: "sha256 and bytes of the attachments after the first in `attachprep`"
         case .furtherAttachments: "the attachments after the first in `attachprep`"
+        case .avatar: "the sender's picture in `attachprep`"
         case .receipt: "the receipt in `attachprep`"
         case .firstDigest: "sha256 and bytes of the first attachment in `attachprep`"
         case .neutralObject: "`attachprep` as a whole"
@@ -120,9 +124,11 @@ public enum PayloadReduction: Sendable, Hashable, CaseIterable {
     public var reason: String {
         switch self {
         case .whitespace: "it has no meaning"
+        case .smaller: "they are fetched only over slow or expensive networks"
         case .thumbnails: "they are shown only when no attachment arrives"
         case .furtherDigests: "further attachments are used only when the first one fails"
         case .furtherAttachments: "the first one is the one that is shown"
+        case .avatar: "the app shows the notification without it"
         case .receipt: "arrivals are not counted, but the media is still delivered"
         case .firstDigest: "the device attaches the file without verifying it"
         case .neutralObject: "the media is also in the service's own keys"
@@ -134,11 +140,14 @@ public enum PayloadReduction: Sendable, Hashable, CaseIterable {
         var content = content
         switch self {
         case .whitespace: break
+        case .smaller:
+            for index in content.attachments.indices { content.attachments[index].smaller = nil }
         case .thumbnails:
             for index in content.attachments.indices { content.attachments[index].thumbnail = nil }
         case .furtherDigests:
             for index in content.attachments.indices.dropFirst() { content.attachments[index].dropDigest() }
         case .furtherAttachments: content.attachments = Array(content.attachments.prefix(1))
+        case .avatar: content.avatar = nil
         case .receipt: content.receipt = nil
         case .firstDigest:
             for index in content.attachments.indices.prefix(1) { content.attachments[index].dropDigest() }

@@ -5,7 +5,12 @@ import SafeArithmetic
 /// Builds the neutral object from prepared media.
 extension PushContent {
     /// Lists prepared files and files of the app's bundle; omits media that failed or that only the app can fetch.
-    public init(media: PayloadMedia, prepared: [PreparedMedia], receipt: PushReceipt?) {
+    ///
+    /// - Parameter otherPrepared: The results of `media.otherItems`; the sender's picture is one of them, or else a
+    ///   rendition of the media.
+    public init(
+        media: PayloadMedia, prepared: [PreparedMedia], otherPrepared: [PreparedMedia] = [], receipt: PushReceipt?
+    ) {
         var (ids, urls): (Set<String>, Set<String>) = ([], [])
         let attachments: [PushAttachment] = zip(media.items, prepared).enumerated().compactMap { index, pair in
             let (item, prepared) = pair
@@ -16,6 +21,8 @@ extension PushContent {
             return attachment
         }
         self.init(attachments: attachments, receipt: receipt)
+        let senders = zip(media.otherItems, otherPrepared).filter { $0.0.location.target == .avatar }.map(\.1)
+        avatar = (senders + prepared).lazy.compactMap(\.manifest?.avatar).first
     }
 
     /// Makes an id unique, since iOS accepts an attachment identifier only once.
@@ -50,7 +57,8 @@ extension PushAttachment {
         self.init(id: "")
         self.url = url
         options = PushAttachmentOptions(attachment, manifest.options)
-        thumbnail = manifest.thumbnail.flatMap { PushThumbnail($0, beside: attachment) }
+        thumbnail = manifest.thumbnail.flatMap { PushPicture($0, beside: attachment) }
+        smaller = manifest.renditions?[MediaTarget.smallerKey].flatMap { PushPicture($0, smallerThan: attachment) }
         bytes = attachment.bytes
         guard let seal = manifest.sealed else {
             sha256 = attachment.sha256
@@ -64,7 +72,7 @@ extension PushAttachment {
     }
 }
 
-extension PushThumbnail {
+extension PushPicture {
     /// Nil when the image has no URL or is the attachment itself.
     fileprivate init?(_ image: ManifestImage, beside attachment: ManifestFile) {
         guard let url = image.url, url != attachment.url, image.sha256 != attachment.sha256 else { return nil }
@@ -72,6 +80,26 @@ extension PushThumbnail {
         bytes = image.bytes
         sealed = image.sealed.map { PushSealedContent(kind: .image, bytes: $0.bytes) }
         if sealed == nil { sha256 = image.sha256 }
+    }
+
+    /// Nil when the picture has no URL, or saves less than half of the attachment's bytes.
+    fileprivate init?(_ picture: ManifestRendition, smallerThan attachment: ManifestFile) {
+        guard picture.bytes <= attachment.bytes / 2 else { return nil }
+        self.init(picture)
+    }
+
+    /// Nil when the picture has no URL.
+    fileprivate init?(_ picture: ManifestRendition) {
+        guard let url = picture.url else { return nil }
+        self.init(url: url)
+        (bytes, sha256) = (picture.bytes, picture.sha256)
+    }
+}
+
+extension Manifest {
+    /// The sender's picture, as a payload has it.
+    var avatar: PushPicture? {
+        MediaTarget.avatar.renditionKey(for: .image).flatMap { renditions?[$0] }.flatMap { PushPicture($0) }
     }
 }
 
@@ -103,7 +131,7 @@ extension PushAttachmentOptions {
 /// The JSON form of the neutral object: keys without a value are omitted, and numbers have their shortest form.
 extension PushContent {
     /// Whether the object has no content and is not written.
-    public var isEmpty: Bool { attachments.isEmpty && receipt == nil }
+    public var isEmpty: Bool { attachments.isEmpty && avatar == nil && receipt == nil }
 
     public var payloadValue: PayloadValue {
         let receipt = receipt.map {
@@ -112,34 +140,38 @@ extension PushContent {
         return .object(
             of: [
                 ("attachments", attachments.isEmpty ? nil : .array(attachments.map(\.payloadValue))),
-                ("receipt", receipt),
+                ("avatar", avatar.map(\.payloadValue)), ("receipt", receipt),
             ])
     }
 }
 
 extension PushAttachment {
     var payloadValue: PayloadValue {
-        let thumbnail = thumbnail.map {
-            PayloadValue.object(
-                of: [
-                    ("url", .string($0.url)), ("bytes", $0.bytes.map(PayloadValue.number)),
-                    ("sha256", $0.sha256.map(PayloadValue.string)),
-                    ("sealed", $0.sealed.map { .object(of: Self.members($0.kind, bytes: $0.bytes)) }),
-                ])
-        }
         let sealed = sealed.map { seal in
             PayloadValue.object(
-                of: [("secret", .string(seal.secret.text))] + Self.members(seal.kind, bytes: seal.bytes))
+                of: [("secret", .string(seal.secret.text))] + PushPicture.members(seal.kind, bytes: seal.bytes))
         }
         return .object(
             of: [
                 ("id", .string(id)), ("url", url.map(PayloadValue.string)), ("file", file.map(PayloadValue.string)),
                 ("bytes", bytes.map(PayloadValue.number)), ("sha256", sha256.map(PayloadValue.string)),
-                ("sealed", sealed), ("options", options.map(\.payloadValue)), ("thumbnail", thumbnail),
+                ("sealed", sealed), ("options", options.map(\.payloadValue)),
+                ("smaller", smaller.map(\.payloadValue)), ("thumbnail", thumbnail.map(\.payloadValue)),
+            ])
+    }
+}
+
+extension PushPicture {
+    var payloadValue: PayloadValue {
+        .object(
+            of: [
+                ("url", .string(url)), ("bytes", bytes.map(PayloadValue.number)),
+                ("sha256", sha256.map(PayloadValue.string)),
+                ("sealed", sealed.map { .object(of: Self.members($0.kind, bytes: $0.bytes)) }),
             ])
     }
 
-    private static func members(_ kind: MediaKind, bytes: Int) -> [(String, PayloadValue?)] {
+    fileprivate static func members(_ kind: MediaKind, bytes: Int) -> [(String, PayloadValue?)] {
         [("kind", .string(kind.rawValue)), ("bytes", .number(bytes))]
     }
 }

@@ -37,7 +37,8 @@ public enum PayloadWriter {
         }
         let content =
             addsNeutralObject && !isDeliveredAsItIs
-            ? PushContent(media: media, prepared: prepared, receipt: receipt) : PushContent(attachments: [])
+            ? PushContent(media: media, prepared: prepared, otherPrepared: otherPrepared, receipt: receipt)
+            : PushContent(attachments: [])
         var fitting = FittedPayload(
             base: document, root: media.root, content: content, share: PayloadShare(media))
         let fitted = try fitting.fitted()
@@ -61,7 +62,7 @@ public enum PayloadWriter {
         }
         var attachment = PushAttachment(manifest)
         attachment?.id = "0"
-        let content = PushContent(attachments: attachment.map { [$0] } ?? [])
+        let content = PushContent(attachments: attachment.map { [$0] } ?? [], avatar: manifest.avatar)
         var fitting = FittedPayload(base: document, root: PayloadPath(), content: content, share: .apns(PayloadPath()))
         let fitted = try fitting.fitted()
         return WrittenPayload(bytes: fitted.bytes, warnings: fitting.warnings)

@@ -72,7 +72,7 @@ struct TargetEdits {
 
 extension PreparedMedia {
     /// The manifest of media that can be delivered; nil for other media.
-    fileprivate var manifest: Manifest? {
+    var manifest: Manifest? {
         switch self {
         case .ready(let manifest), .fallback(let manifest): manifest
         case .failed, .untouched: nil

@@ -20,6 +20,8 @@ final class AttachmentDownloader: NSObject, Sendable {
         var task: URLSessionDownloadTask
         var redirects = 0
         var isSecondAttempt = false
+        /// When the response header was seen, and the bytes that had arrived until then.
+        var head: (uptime: Double, received: Int64)?
     }
 
     private let folder: MediaFolder
@@ -72,6 +74,7 @@ final class AttachmentDownloader: NSObject, Sendable {
         check(at: task, received: task.countOfBytesReceived, expected: task.countOfBytesExpectedToReceive)
         let left = download.limit - ProcessInfo.processInfo.systemUptime
         if left <= 0 { end(id, result: .failure(.late)) }
+        if download.candidate.hasSmaller, isTooSlow(id, task, secondsLeft: left) { end(id, result: .failure(.slow)) }
         DispatchQueue.global().asyncAfter(deadline: .now() + min(left, Limits.deviceWatchSeconds)) { [weak self] in
             self?.watch(id)
         }
@@ -84,6 +87,25 @@ final class AttachmentDownloader: NSObject, Sendable {
             FetchResponse(task.response).flatMap(candidate.error(of:))
             ?? candidate.error(received: Int(received), expected: expected > 0 ? Int(expected) : nil)
         if let error { end(id, result: .failure(error)) }
+    }
+
+    /// Whether the rest of a file would miss the deadline at the rate since its response header.
+    private func isTooSlow(_ id: String, _ task: URLSessionDownloadTask, secondsLeft: Double) -> Bool {
+        let (now, received) = (ProcessInfo.processInfo.systemUptime, task.countOfBytesReceived)
+        // Foundation on Linux gives the response of a download at its end.
+        guard task.response != nil || received > 0 else { return false }
+        let announced = task.countOfBytesExpectedToReceive
+        let download = downloads.change { downloads in
+            if downloads[id]?.head == nil { downloads[id]?.head = (now, received) }
+            return downloads[id]
+        }
+        guard let download, let head = download.head,
+            let expected = announced > 0 ? Int(announced) : download.candidate.bytes
+        else { return false }
+        let pace = FetchPace(
+            received: Int(received - head.received), expected: expected - Int(head.received),
+            seconds: now - head.uptime)
+        return pace.misses(secondsLeft)
     }
 
     /// Ends a download; later calls have no effect.
@@ -110,6 +132,7 @@ final class AttachmentDownloader: NSObject, Sendable {
             task.taskDescription = id
             downloads[id]?.task = task
             downloads[id]?.isSecondAttempt = true
+            downloads[id]?.head = nil
             return task
         }
         task?.resume()

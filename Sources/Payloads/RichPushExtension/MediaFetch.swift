@@ -8,14 +8,21 @@ import RichPush
 /// Fetches the files of a notification, and passes on each better choice as soon as it is complete.
 ///
 /// Attachments are tried in order. The thumbnail is fetched when they fail, or in parallel with a slow one, so that it
-/// is available when iOS ends the extension early.
+/// is available when iOS ends the extension early. The sender's picture is fetched beside them.
 struct MediaFetch: Sendable {
     /// Files to show, instead of those that arrived before.
     struct Arrival: Sendable {
-        let files: [AttachmentFile]
-        let outcome: PushReceiptReport.Outcome
-        /// Whether nothing better will come.
-        let isLast: Bool
+        var files: [AttachmentFile]
+        /// Nil for the sender's picture, which changes nothing of what is attached.
+        var outcome: PushReceiptReport.Outcome?
+        var avatar: AttachmentFile?
+
+        /// Replaces what a later arrival replaces.
+        mutating func add(_ later: Arrival) {
+            avatar = later.avatar ?? avatar
+            guard let outcome = later.outcome else { return }
+            (files, self.outcome) = (later.files, outcome)
+        }
     }
 
     private let plan: FetchPlan
@@ -40,12 +47,21 @@ struct MediaFetch: Sendable {
 
     /// Fetches until an attachment has arrived or all files have failed; cancelling the task ends it.
     func run(into arrivals: AsyncStream<Arrival>.Continuation) async {
-        defer { arrivals.finish() }
         let thumbnailStart = OneShotEvent(after: settings.deadline.thumbnailAfterSeconds)
-        async let thumbnail = thumbnailFile(thumbnailStart, arrivals: arrivals)
-        if await fetchAttachments(into: arrivals) { return }
-        thumbnailStart.signal()
-        await thumbnail
+        async let avatar: Void = fetchAvatar(into: arrivals)
+        async let thumbnail: Void = thumbnailFile(thumbnailStart, arrivals: arrivals)
+        if await !fetchAttachments(into: arrivals) {
+            thumbnailStart.signal()
+            await thumbnail
+        }
+        await avatar
+        // Before a thumbnail that is no longer needed has ended.
+        arrivals.finish()
+    }
+
+    private func fetchAvatar(into arrivals: AsyncStream<Arrival>.Continuation) async {
+        guard let candidate = plan.avatar, let file = await file(of: candidate) else { return }
+        arrivals.yield(Arrival(files: [], avatar: file))
     }
 
     /// Fetches the first attachment that arrives and that iOS accepts, or all; returns false when there is none.
@@ -57,13 +73,13 @@ struct MediaFetch: Sendable {
                 return true
             }
             guard let companion = plan.companion(of: candidate) else {
-                arrivals.yield(Arrival(files: [file], outcome: .attached, isLast: true))
+                arrivals.yield(Arrival(files: [file], outcome: .attached))
                 return true
             }
-            arrivals.yield(Arrival(files: [file], outcome: .attached, isLast: false))
+            arrivals.yield(Arrival(files: [file], outcome: .attached))
             // The attachment for the collapsed thumbnail, with a shorter time limit.
             let second = await self.file(of: companion, secondsMax: Limits.deviceThumbnailSeconds)
-            arrivals.yield(Arrival(files: [file] + [second].compactMap { $0 }, outcome: .attached, isLast: true))
+            arrivals.yield(Arrival(files: [file] + [second].compactMap { $0 }, outcome: .attached))
             return true
         }
         return false
@@ -74,15 +90,14 @@ struct MediaFetch: Sendable {
         after first: AttachmentFile, into arrivals: AsyncStream<Arrival>.Continuation
     ) async {
         var files = [first]
-        arrivals.yield(Arrival(files: files, outcome: .attached, isLast: false))
+        arrivals.yield(Arrival(files: files, outcome: .attached))
         var rest = plan.others(after: first.candidate)
         while let candidate = rest.popFirst(), !Task.isCancelled {
             guard let file = await file(of: candidate) else { continue }
             rest = plan.others(after: candidate)
             files.append(file)
-            arrivals.yield(Arrival(files: files, outcome: .attached, isLast: false))
+            arrivals.yield(Arrival(files: files, outcome: .attached))
         }
-        arrivals.yield(Arrival(files: files, outcome: .attached, isLast: true))
     }
 
     private func thumbnailFile(
@@ -92,7 +107,7 @@ struct MediaFetch: Sendable {
         await thumbnailStart.wait()
         for candidate in plan.thumbnails where !Task.isCancelled {
             guard let file = await file(of: candidate) else { continue }
-            arrivals.yield(Arrival(files: [file], outcome: .thumbnail, isLast: false))
+            arrivals.yield(Arrival(files: [file], outcome: .thumbnail))
             return
         }
     }

@@ -83,9 +83,10 @@ public final class RichPushDelivery: Sendable {
         // It may have been encrypted.
         let content = content
         keepReceipt(of: content)
-        if let content, !content.attachments.isEmpty {
-            let limit = settings.networkLimits.bytesMax(on: await NetworkPath.current())
-            let plan = FetchPlan(content, kinds: settings.kindPriorities, networkBytesMax: limit)
+        if let content, !content.attachments.isEmpty || content.avatar != nil {
+            let plan = FetchPlan(
+                content, kinds: settings.kindPriorities, network: await NetworkPath.current(),
+                limits: settings.networkLimits)
             if !plan.isEmpty { await attach(plan) }
         }
         deliver()
@@ -112,15 +113,15 @@ public final class RichPushDelivery: Sendable {
         defer { fetch.close() }
         let arrivals = AsyncStream.makeStream(of: MediaFetch.Arrival.self)
         async let _: Void = fetch.run(into: arrivals.continuation)
-        var outcome = PushReceiptReport.Outcome.text
+        var best = MediaFetch.Arrival(files: [], outcome: .text)
         var iterator = arrivals.stream.makeAsyncIterator()
         // Not `for await`, which uses a method of iOS 18 where it can.
         while let arrival = await iterator.next() {
             // A thumbnail may arrive while the second attachment is fetched.
-            if outcome == .attached, arrival.outcome == .thumbnail { continue }
-            outcome = arrival.outcome
-            await setAttachments(arrival)
-            if arrival.isLast { break }
+            if best.outcome == .attached, arrival.outcome == .thumbnail { continue }
+            DeviceLog.noteKept(arrival.files)
+            best.add(arrival)
+            await setAttachments(best)
         }
         deliver()
     }
@@ -132,10 +133,11 @@ public final class RichPushDelivery: Sendable {
 
     private func setAttachments(_ arrival: MediaFetch.Arrival) async {
         let attachments = arrival.files.compactMap { try? $0.attachment() }
-        contentHandler.setAttachments(attachments, arrival.outcome)
-        DeviceLog.noteKept(arrival.files)
+        contentHandler.setAttachments(attachments, arrival.outcome ?? .text)
         guard let modify = modification.value, let copy = contentHandler.copy(with: attachments) else { return }
-        contentHandler.setContent(await modify(copy, attachments))
+        // The sender's picture is not shown as an attachment.
+        let avatar = arrival.avatar.flatMap { try? $0.attachment() }
+        contentHandler.setContent(await modify(copy, attachments + [avatar].compactMap { $0 }))
     }
 
     private func deliver() {

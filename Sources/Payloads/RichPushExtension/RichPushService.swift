@@ -37,7 +37,8 @@ open class RichPushService: UNNotificationServiceExtension {
     ///
     /// - Parameters:
     ///   - content: A copy of the notification's content, with the attachments.
-    ///   - attachments: The attachments that have arrived; empty at first. Their files may be read during the call.
+    ///   - attachments: The attachments that have arrived; empty at first. Their files may be read during the call. The
+    ///     sender's picture of the payload is among them, with the identifier `avatar`, but not in `content`.
     /// - Returns: The content to show: `content`, a copy, or what `UNNotificationContent.updating(from:)` returns. Its
     ///   attachments are shown as they are: remove those that should not be.
     @concurrent open func modify(

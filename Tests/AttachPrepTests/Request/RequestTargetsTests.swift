@@ -26,14 +26,15 @@ struct RequestTargetsTests {
         #expect(try keys("avatar,webBadge") == ["webBadge", "avatar"])
     }
 
-    @Test func `A badge is made only when it is named`() throws {
+    @Test func `A badge, and a smaller still for iOS, are made only when they are named`() throws {
+        #expect(try keys("ios,iosSmall") == ["iosSmall"])
         #expect(try keys("ios,web") == ["web", "webIcon"])
         #expect(try keys("ios,web,webBadge") == ["web", "webIcon", "webBadge"])
     }
 
     @Test func `An unknown target is refused with the known ones`() {
         let message = message { _ = try keys("ios,windows", profiles: ["pushover:1024x1024:5000000"]) }
-        #expect(message?.contains("ios, android, web, webIcon, webBadge, avatar, pushover") == true)
+        #expect(message?.contains("ios, iosSmall, android, web, webIcon, webBadge, avatar, pushover") == true)
     }
 
     @Test(arguments: ["", "ios,,web", "a b", "é", "-x", String(repeating: "a", count: 33)])

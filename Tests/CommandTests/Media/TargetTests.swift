@@ -75,6 +75,13 @@ import Testing
         #expect(try #require(server.requests.first).headers["authorization"] == nil)
     }
 
+    @Test func `A smaller still for iOS shows the whole picture`() async throws {
+        let manifest = try await bench.prepare(CommandBench.url("clock.mp4"), "--for", "ios,iosSmall")
+        try expectFiles(manifest, ["iosSmall"])
+        let picture = try #require(manifest.renditions?["iosSmall"])
+        #expect(max(picture.width, picture.height) <= 1_280 && picture.width != 2 * picture.height)
+    }
+
     @Test func `An operator's profile is a target`() async throws {
         let manifest = try await bench.prepare(
             CommandBench.url("grid.jpg"), "--for", "pushover", "--target-profile", "pushover:400x400:20000")
@@ -86,7 +93,7 @@ import Testing
     @Test func `An unknown target is refused with the known ones`() async throws {
         let manifest = try await bench.prepare(CommandBench.url("grid.jpg"), "--for", "ios,symbian")
         bench.expect(manifest, rejectedAs: "request.invalid")
-        #expect(manifest.error?.message.contains("ios, android, web, webIcon, webBadge, avatar") == true)
+        #expect(manifest.error?.message.contains("ios, iosSmall, android, web, webIcon, webBadge, avatar") == true)
     }
 
     @Test func `A time budget that ran short costs pictures, not the attachment`() async throws {

@@ -13,7 +13,7 @@ struct FetchPlanTests {
         attachment.sha256 = sha256
         attachment.options = PushAttachmentOptions()
         attachment.options?.typeHint = type
-        attachment.thumbnail = thumbnail.map(PushThumbnail.init(url:))
+        attachment.thumbnail = thumbnail.map(PushPicture.init(url:))
         return attachment
     }
 
@@ -59,6 +59,49 @@ struct FetchPlanTests {
             ])
         let alone = FetchPlan(PushContent(attachments: hidden))
         #expect(alone.attachments.map { alone.companion(of: $0)?.id } == [nil, nil])
+    }
+
+    /// Over which networks an attachment or its smaller rendition comes first.
+    private static let networks: [(FetchNetwork, [String], Bool)] = [
+        (FetchNetwork(), ["a", "a-smaller", "b"], true),
+        (FetchNetwork(isExpensive: true), ["a-smaller", "a", "b"], false),
+        (FetchNetwork(isConstrained: true), ["a-smaller", "a", "b"], false),
+        (FetchNetwork(isExpensive: true, isConstrained: true), ["a-smaller", "a", "b"], false),
+    ]
+
+    @Test(arguments: networks)
+    func `A smaller rendition comes first over expensive and constrained networks, else after its attachment`(
+        network: FetchNetwork, ids: [String], isGivenUp: Bool
+    ) throws {
+        var attachments = ["a", "b"].map { id in
+            var attachment = Self.attachment("https://cdn.example/\(id).mp4")
+            attachment.id = id
+            return attachment
+        }
+        attachments[0].smaller = PushPicture(url: "https://cdn.example/a.jpg")
+        let plan = FetchPlan(PushContent(attachments: attachments), network: network)
+        #expect(plan.attachments.map(\.id) == ids)
+        #expect(plan.attachments.filter(\.hasSmaller).map(\.id) == (isGivenUp ? ["a"] : []))
+        // Of a carousel, one of the two is shown.
+        #expect(try plan.others(after: #require(plan.attachments.first)).map(\.id) == ["b"])
+    }
+
+    @Test func `A sealed attachment has no smaller rendition`() throws {
+        var attachment = Self.attachment("https://cdn.example/a")
+        attachment.sealed = PushSeal(secret: .make(), kind: .image, bytes: 9)
+        attachment.smaller = PushPicture(url: "https://cdn.example/s.jpg")
+        #expect(FetchPlan(PushContent(attachments: [attachment])).attachments.map(\.role) == [.attachment])
+    }
+
+    @Test func `The sender's picture is fetched up to 1 MB`() throws {
+        var avatar = PushPicture(url: "https://cdn.example/v.jpg")
+        let plan = FetchPlan(PushContent(attachments: [], avatar: avatar))
+        let candidate = try #require(plan.avatar)
+        #expect(!plan.isEmpty && plan.attachments.isEmpty && candidate.id == "avatar")
+        let response = FetchResponse(status: 200, contentLength: 1_000_001, contentType: "image/jpeg")
+        #expect(candidate.error(of: response) == .tooLarge)
+        avatar.bytes = 1_000_001
+        #expect(FetchPlan(PushContent(attachments: [], avatar: avatar)).isEmpty)
     }
 
     @Test func `The same URL is fetched once`() {

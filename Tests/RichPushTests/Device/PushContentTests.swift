@@ -20,7 +20,9 @@ struct PushContentTests {
                   "options": {"typeHint": "public.mpeg-4", "thumbnailHidden": false,
                     "thumbnailClippingRect": {"X": 0.25, "Y": 0, "Width": 0.5, "Height": 1},
                     "thumbnailTime": {"value": 1800, "timescale": 600, "epoch": 0, "flags": 1}},
+                  "smaller": {"url": "https://cdn.example/s.jpg", "bytes": 20480},
                   "thumbnail": {"url": "https://cdn.example/t.jpg", "bytes": 9120, "sha256": "\(Self.digest)"}}],
+                 "avatar": {"url": "https://cdn.example/v.jpg"},
                  "receipt": {"url": "https://push.example/v1/receipts", "token": "t"}}
                 """))
         var expected = PushAttachment(id: "cat")
@@ -33,12 +35,15 @@ struct PushContentTests {
         options.thumbnailClippingRect = try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)
         options.thumbnailTime = .movie(MovieTime(seconds: 3))
         expected.options = options
-        var thumbnail = PushThumbnail(url: "https://cdn.example/t.jpg")
+        var thumbnail = PushPicture(url: "https://cdn.example/t.jpg")
         thumbnail.bytes = 9_120
         thumbnail.sha256 = Self.digest.lowercased()
         expected.thumbnail = thumbnail
+        expected.smaller = PushPicture(url: "https://cdn.example/s.jpg")
+        expected.smaller?.bytes = 20_480
+        let avatar = PushPicture(url: "https://cdn.example/v.jpg")
         let receipt = PushReceipt(url: "https://push.example/v1/receipts", token: "t")
-        #expect(content == PushContent(attachments: [expected], receipt: receipt))
+        #expect(content == PushContent(attachments: [expected], avatar: avatar, receipt: receipt))
     }
 
     @Test func `Encoded content is read back unchanged`() throws {

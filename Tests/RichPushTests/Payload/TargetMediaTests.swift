@@ -58,6 +58,26 @@ struct TargetMediaTests {
                 + #""chrome_web_icon":"https://c.example/b"}"#,
             dialect: "onesignal", items: ["ios_attachments.id"],
             others: ["android big_picture", "web chrome_web_image", "webIcon chrome_web_icon"]),
+        // docs.airship.com, API, Android override.
+        Row(
+            payload: #"{"audience":"all","device_types":"all","notification":{"ios":{"media_attachment":{"url":"#
+                + #""https://c.example/a"}},"android":{"style":{"type":"big_picture","big_picture":"#
+                + #""https://c.example/b"}},"web":{"icon":{"url":"https://c.example/c"}}}}"#,
+            dialect: "airship", items: ["notification.ios.media_attachment.url"],
+            others: [
+                "android notification.android.style.big_picture", "webIcon notification.web.icon.url",
+            ]),
+        // braze.com/docs/api/objects_filters/messaging.
+        Row(
+            payload: #"{"broadcast":true,"messages":{"apple_push":{"alert":"x","asset_url":"https://c.example/a.jpg","#
+                + #""asset_file_type":"jpg"},"android_push":{"alert":"x","title":"t","extra":{"appboy_image_url":"#
+                + #""https://c.example/b"}},"web_push":{"alert":"x","title":"t","image_url":"https://c.example/c","#
+                + #""large_image_url":"https://c.example/d"}}}"#,
+            dialect: "braze", items: ["messages.apple_push.asset_url"],
+            others: [
+                "android messages.android_push.extra.appboy_image_url", "web messages.web_push.large_image_url",
+                "webIcon messages.web_push.image_url",
+            ]),
         // Finb/bark-server, docs/API_V2.md.
         Row(
             payload: #"{"title":"t","body":"b","device_key":"k","icon":"https://c.example/i.png","#

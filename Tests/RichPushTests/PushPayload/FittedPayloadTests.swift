@@ -8,7 +8,11 @@ struct FittedPayloadTests {
     private let receipt = PushReceipt(url: "https://push.example/v1/receipts", token: String(repeating: "t", count: 80))
 
     private var prepared: [PreparedMedia] {
-        ["a", "b"].map { .ready(PreparedSample.manifest(at: $0, thumbnail: true)) }
+        ["a", "b"].map {
+            .ready(
+                PreparedSample.manifest(
+                    at: $0, bytes: 180_000, thumbnail: true, renditions: [MediaTarget.smallerKey, "avatar"]))
+        }
     }
 
     private func payload(_ filler: Int, space: String = "") -> String {
@@ -42,14 +46,16 @@ struct FittedPayloadTests {
             #expect(written.warnings.map(\.code) == Array(repeating: .partDropped, count: count))
             for (warning, part) in zip(written.warnings, parts) { #expect(warning.message.contains(part)) }
             let attachments = try written.value["attachprep"]?["attachments"]?.elements ?? []
-            #expect((attachments.first?["thumbnail"] != nil) == (count < 1))
-            #expect((attachments.last?["thumbnail"] != nil) == (count < 1))
-            #expect((attachments.dropFirst().first?["sha256"] != nil) == (count < 2))
-            #expect((attachments.dropFirst().first?["bytes"] != nil) == (count < 2))
-            #expect((attachments.count == 2) == (count < 3))
-            #expect((try written.value["attachprep"]?["receipt"] != nil) == (count < 4))
-            #expect((attachments.first?["sha256"] != nil) == (count < 5))
-            #expect((try written.value["attachprep"] != nil) == (count < 6))
+            #expect((attachments.first?["smaller"] != nil) == (count < 1))
+            #expect((attachments.first?["thumbnail"] != nil) == (count < 2))
+            #expect((attachments.last?["thumbnail"] != nil) == (count < 2))
+            #expect((attachments.dropFirst().first?["sha256"] != nil) == (count < 3))
+            #expect((attachments.dropFirst().first?["bytes"] != nil) == (count < 3))
+            #expect((attachments.count == 2) == (count < 4))
+            #expect((try written.value["attachprep"]?["avatar"] != nil) == (count < 5))
+            #expect((try written.value["attachprep"]?["receipt"] != nil) == (count < 6))
+            #expect((attachments.first?["sha256"] != nil) == (count < 7))
+            #expect((try written.value["attachprep"] != nil) == (count < 8))
             #expect(try written.value["es_notification_images"]?[1]?.string == "https://push.example/b/attachment.jpg")
         }
     }
@@ -71,7 +77,7 @@ struct FittedPayloadTests {
     }
 
     @Test func `A payload that cannot fit is rejected with its size and its longest value`() throws {
-        let filler = try longest(reductions: 6) + 1
+        let filler = try longest(reductions: 8) + 1
         let error = #expect(throws: PayloadError.self) { try written(filler) }
         #expect(error?.code == .payloadTooLarge)
         #expect(
@@ -96,7 +102,7 @@ struct FittedPayloadTests {
         for reduction in PayloadReduction.allCases {
             #expect(!reduction.part.isEmpty && !reduction.reason.isEmpty)
         }
-        #expect(Set(PayloadReduction.allCases.map(\.part)).count == 7)
+        #expect(Set(PayloadReduction.allCases.map(\.part)).count == 9)
     }
 }
 

@@ -61,6 +61,27 @@ struct NeutralObjectTests {
         #expect(written.text.contains(#""thumbnailTime":{"value":1800,"timescale":600,"epoch":0,"flags":1}"#))
     }
 
+    @Test(arguments: [(180_000, true), (179_999, false)])
+    func `A smaller rendition is offered when it has at most half of the bytes`(bytes: Int, isOffered: Bool) throws {
+        let manifest = PreparedSample.manifest(.mpeg4, bytes: bytes, renditions: [MediaTarget.smallerKey])
+        let written = try RewrittenPayload(#"{"attach":"https://c/a"}"#, [.ready(manifest)])
+        let smaller = try written.value["attachprep"]?["attachments"]?[0]?["smaller"]
+        #expect(smaller?["url"]?.string == (isOffered ? "https://push.example/a/iosSmall.jpg" : nil))
+        #expect(smaller?["bytes"]?.double == (isOffered ? 90_000 : nil))
+    }
+
+    @Test func `The sender's picture is that of the payload, or else that of the request`() throws {
+        let manifest = PreparedSample.manifest(renditions: ["avatar"])
+        let request = try RewrittenPayload(
+            #"{"attach":"https://c/a"}"#, [.ready(manifest)], targets: [.ios, .avatar])
+        #expect(try request.value["attachprep"]?["avatar"]?["url"]?.string == "https://push.example/a/avatar.jpg")
+        let own = try RewrittenPayload(
+            #"{"attach":"https://c/a","sender":{"avatar":"https://c/b"}}"#, [.ready(manifest)],
+            others: [.ready(PreparedSample.manifest(at: "b", renditions: ["avatar"]))], targets: [.ios, .avatar])
+        #expect(try own.value["attachprep"]?["avatar"]?["url"]?.string == "https://push.example/b/avatar.jpg")
+        #expect(try own.value["sender"]?["avatar"]?.string == "https://push.example/b/avatar.jpg")
+    }
+
     @Test func `A URL used several times appears once`() throws {
         let written = try RewrittenPayload(
             #"{"att":{"one":"https://c/a","two":"https://c/a"}}"#, [PreparedSample.ready(), PreparedSample.ready()])

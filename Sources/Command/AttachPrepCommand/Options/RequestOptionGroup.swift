@@ -45,7 +45,7 @@ struct RequestOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "Systems that show the media: ios (always), android, web, webBadge, avatar, or a target profile.",
+            "Systems that show the media: ios (always), iosSmall, android, web, webBadge, avatar, or a profile.",
             valueName: "targets"))
     var targets: TargetsArgument?
 

@@ -9,6 +9,9 @@ public struct FetchNetwork: Sendable, Hashable {
         self.isExpensive = isExpensive
         self.isConstrained = isConstrained
     }
+
+    /// Whether an attachment's smaller rendition is fetched first.
+    public var prefersSmaller: Bool { isExpensive || isConstrained }
 }
 
 /// The largest files to fetch over a network, in bytes; nil for Apple's limits alone.

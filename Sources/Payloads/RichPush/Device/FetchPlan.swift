@@ -8,9 +8,14 @@
 ///
 /// The device shows the first attachment that arrives. It shows a thumbnail when no attachment arrives in time;
 /// `FetchDeadline` defines when the thumbnail is fetched.
+///
+/// An attachment with a smaller rendition is followed by it; over an expensive or constrained network, it is the other
+/// way around. An attachment that ``FetchPace`` finds too slow is given up for its smaller rendition.
 public struct FetchPlan: Sendable, Hashable {
     public let attachments: [FetchCandidate]
     public let thumbnails: [FetchCandidate]
+    /// The sender's picture, which is fetched in parallel.
+    public let avatar: FetchCandidate?
 
     /// Creates the plan of a notification.
     ///
@@ -18,8 +23,13 @@ public struct FetchPlan: Sendable, Hashable {
     ///   - content: The content of the payload.
     ///   - kinds: The kinds in the order in which the app wants them; attachments of other or unknown kinds follow.
     ///     Empty for the order of the payload.
-    ///   - networkBytesMax: The largest file to fetch over the current network, in bytes; nil for no such limit.
-    public init(_ content: PushContent, kinds: [MediaKind] = [], networkBytesMax: Int? = nil) {
+    ///   - network: How the device is connected.
+    ///   - limits: The largest files to fetch over such a network.
+    public init(
+        _ content: PushContent, kinds: [MediaKind] = [], network: FetchNetwork = FetchNetwork(),
+        limits: FetchNetworkLimits = FetchNetworkLimits()
+    ) {
+        let networkBytesMax = limits.bytesMax(on: network)
         let items = content.attachments.prefix(Limits.payloadMediaMax)
         // Some payloads name one image twice; fetch it once.
         var known: Set<FetchCandidate.Source> = []
@@ -33,8 +43,17 @@ public struct FetchPlan: Sendable, Hashable {
                 return limited
             }
         }
-        attachments = limited(ordered.map(\.candidate))
+        let pictures = items.compactMap(FetchCandidate.init(smallerOf:))
+        attachments = limited(
+            ordered.flatMap { ordered -> [FetchCandidate] in
+                var whole = ordered.candidate
+                let smaller = pictures.first { $0.attachmentID == whole.attachmentID }
+                if network.prefersSmaller { return [smaller, whole].compactMap { $0 } }
+                whole.hasSmaller = smaller != nil
+                return [whole, smaller].compactMap { $0 }
+            })
         thumbnails = limited(items.compactMap(FetchCandidate.init(thumbnailOf:)))
+        avatar = content.avatar.flatMap(FetchCandidate.init(avatar:)).map { limited([$0]).first ?? $0 }
     }
 
     /// The attachment whose thumbnail the collapsed notification shows when `candidate` hides its own: the next one
@@ -46,28 +65,34 @@ public struct FetchPlan: Sendable, Hashable {
         guard candidate.options.thumbnailHidden == true, let index = attachments.firstIndex(of: candidate) else {
             return nil
         }
-        return attachments[(index + 1)...].first { $0.options.thumbnailHidden != true }
+        return attachments[(index + 1)...].first {
+            $0.options.thumbnailHidden != true && $0.attachmentID != candidate.attachmentID
+        }
     }
 
     /// The attachments to fetch after `candidate` has arrived, when all are shown: a carousel.
     ///
-    /// A fallback of a payload's media is not fetched after that media.
+    /// A fallback of a payload's media, and another rendition of it, are not fetched after that media.
     public func others(after candidate: FetchCandidate) -> ArraySlice<FetchCandidate> {
         guard let index = attachments.firstIndex(of: candidate) else { return [] }
-        let rest = attachments[(index + 1)...]
-        return rest.first?.id == PushAttachment.fallbackID(of: candidate.id) ? rest.dropFirst() : rest
+        let same = [candidate.attachmentID, PushAttachment.fallbackID(of: candidate.attachmentID)]
+        return attachments[(index + 1)...].drop { same.contains($0.attachmentID) }
     }
 
     /// Whether there is nothing to fetch, so that the notification is delivered immediately.
-    public var isEmpty: Bool { attachments.isEmpty && thumbnails.isEmpty }
+    public var isEmpty: Bool { attachments.isEmpty && thumbnails.isEmpty && avatar == nil }
 }
 
 /// A file that a device may attach: its source, expected size and digest, and attachment options.
 public struct FetchCandidate: Sendable, Hashable {
     public enum Role: Sendable, Hashable {
         case attachment
+        /// A still with much fewer bytes than the attachment.
+        case smaller
         /// Shown instead of an attachment that does not arrive.
         case thumbnail
+        /// The sender's picture.
+        case avatar
     }
 
     public enum Source: Sendable, Hashable {
@@ -80,6 +105,8 @@ public struct FetchCandidate: Sendable, Hashable {
     public let role: Role
     /// The identifier of the `UNNotificationAttachment`.
     public let id: String
+    /// The identifier of the payload's attachment, which its renditions share.
+    public let attachmentID: String
     public let source: Source
     /// Expected file size in bytes.
     public let bytes: Int?
@@ -91,12 +118,14 @@ public struct FetchCandidate: Sendable, Hashable {
     /// The largest file to fetch over the current network, in bytes; nil for no such limit. A file of unknown length
     /// counts as larger.
     public var networkBytesMax: Int?
+    /// Whether the file is given up for its smaller rendition when it arrives too slowly.
+    public var hasSmaller = false
 
     /// Nil when the attachment has no valid URL or file name, or exceeds Apple's limit.
     init?(attachment: PushAttachment) {
         guard let source = Source(url: attachment.url, file: attachment.file) else { return nil }
         role = .attachment
-        id = attachment.id
+        (id, attachmentID) = (attachment.id, attachment.id)
         self.source = source
         bytes = attachment.bytes
         sha256 = attachment.sha256
@@ -107,19 +136,32 @@ public struct FetchCandidate: Sendable, Hashable {
 
     /// Nil when the attachment has no thumbnail, or the thumbnail has no valid URL or exceeds Apple's limit.
     init?(thumbnailOf attachment: PushAttachment) {
-        guard let thumbnail = attachment.thumbnail, let source = Source(url: thumbnail.url, file: nil) else {
-            return nil
-        }
-        role = .thumbnail
-        id = "\(attachment.id)-thumbnail"
-        self.source = source
-        bytes = thumbnail.bytes
-        sha256 = thumbnail.sha256
-        // The attachment's options (crop, time, type) do not apply to its thumbnail.
-        options = PushAttachmentOptions()
-        sealed = attachment.sealed.flatMap { seal in
+        guard let thumbnail = attachment.thumbnail else { return nil }
+        let seal = attachment.sealed.flatMap { seal in
             thumbnail.sealed.map { PushSeal(secret: seal.secret, kind: $0.kind, bytes: $0.bytes) }
         }
+        self.init(thumbnail, .thumbnail, id: "\(attachment.id)-thumbnail", of: attachment.id, sealed: seal)
+    }
+
+    /// Nil when the attachment has no smaller rendition, or that has no valid URL or exceeds Apple's limit.
+    init?(smallerOf attachment: PushAttachment) {
+        guard let smaller = attachment.smaller, attachment.sealed == nil else { return nil }
+        self.init(smaller, .smaller, id: "\(attachment.id)-smaller", of: attachment.id)
+    }
+
+    /// Nil when the picture has no valid URL, or more bytes than an extension can keep in memory.
+    init?(avatar: PushPicture) {
+        self.init(avatar, .avatar, id: PushContent.avatarID, of: PushContent.avatarID)
+    }
+
+    /// The attachment's options (crop, time, type) do not apply to its pictures.
+    private init?(_ picture: PushPicture, _ role: Role, id: String, of attachmentID: String, sealed: PushSeal? = nil) {
+        guard let source = Source(url: picture.url, file: nil) else { return nil }
+        (self.role, self.id, self.attachmentID) = (role, id, attachmentID)
+        self.source = source
+        (bytes, sha256) = (picture.bytes, picture.sha256)
+        options = PushAttachmentOptions()
+        self.sealed = sealed
         guard isWithinLimits else { return nil }
     }
 
@@ -135,10 +177,11 @@ public struct FetchCandidate: Sendable, Hashable {
     /// nil when all are unknown.
     public var kind: MediaKind? { sealed?.kind ?? (declaredType ?? addressType)?.kind }
 
-    /// Apple's size limit, in bytes, for the declared kind; the default is image for a thumbnail, else movie. For a
-    /// sealed file, with room for the seal.
+    /// Apple's size limit, in bytes, for the declared kind; the default is image for a picture, else movie. For a
+    /// sealed file, with room for the seal. The sender's picture has a limit of its own.
     public var bytesMax: Int {
-        let kind = sealed?.kind ?? declaredType?.kind ?? (role == .thumbnail ? .image : .movie)
+        if role == .avatar { return Limits.deviceAvatarBytesMax }
+        let kind = sealed?.kind ?? declaredType?.kind ?? (role == .attachment ? .movie : .image)
         let limit = Limits.attachmentBytesMax(kind)
         return sealed == nil ? limit : limit + limit / 8 + Limits.deviceSealBytesMax
     }
@@ -208,6 +251,8 @@ extension Limits {
     /// Time after which the thumbnail is fetched in parallel with a slow attachment: half of the 7 to 8 s measured
     /// before iOS ends an extension, and ten times what 10 KB take on 3G.
     public static let deviceThumbnailSeconds = 4.0
+    /// The sender's picture is read into memory, of which an extension has 24 MB; a worker makes at most 50,000 bytes.
+    static let deviceAvatarBytesMax = 1_000_000
     /// Bytes of a sealed file beside its content and the eighth that may be padding: tags, record and the first step.
     static let deviceSealBytesMax = 32_768
     /// Published URLs do not redirect; a CDN's may redirect once or twice, and each redirect costs 0.3 s or more on 3G.

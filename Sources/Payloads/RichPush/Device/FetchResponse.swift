@@ -49,6 +49,8 @@ public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
     case redirect
     /// The download did not finish in time.
     case late
+    /// The rest would not arrive in time, and there is a smaller rendition.
+    case slow
     /// The connection failed.
     case connection
     /// The app's bundle has no such file.
@@ -131,7 +133,7 @@ extension FetchCandidate {
     private func error(ofLength length: Int, bytesMax limit: Int?) -> FetchError? {
         if length == 0 { return .empty }
         if let bytes, length != bytes { return .length }
-        return length > limit ?? bytesMax ? .tooLarge : nil
+        return length > (role == .avatar ? bytesMax : limit ?? bytesMax) ? .tooLarge : nil
     }
 }
 
@@ -170,7 +172,7 @@ extension FetchCandidate {
 
     /// The file name, without folders, with the extension of `type`.
     public func fileName(_ type: DeviceFileType) -> String {
-        let stem = role == .thumbnail ? "thumbnail" : "attachment"
+        let stem = role == .thumbnail ? "thumbnail" : role == .avatar ? "avatar" : "attachment"
         return "\(stem).\(type.fileExtension)"
     }
 }

@@ -8,7 +8,9 @@
 /// {"attachprep": {"attachments": [
 ///     {"id": "0", "url": "https://push.example/media/9f2c/attachment.jpg", "bytes": 61220, "sha256": "9f…",
 ///      "options": {"typeHint": "public.jpeg"},
+///      "smaller": {"url": "https://push.example/media/9f2c/iosSmall.jpg", "bytes": 20480, "sha256": "7d…"},
 ///      "thumbnail": {"url": "https://push.example/media/9f2c/thumbnail.jpg", "bytes": 9120, "sha256": "41…"}}],
+///  "avatar": {"url": "https://push.example/media/9f2c/avatar.jpg", "bytes": 8200, "sha256": "c0…"},
 ///  "receipt": {"url": "https://push.example/v1/receipts", "token": "…"}}}
 /// ```
 ///
@@ -25,8 +27,10 @@ public struct PushAttachment: Codable, Sendable, Hashable {
     public var options: PushAttachmentOptions?
     /// How to open the file at the URL; nil for a file that is not sealed.
     public var sealed: PushSeal?
+    /// A still with much fewer bytes, for slow, expensive and constrained networks; nil for a sealed attachment.
+    public var smaller: PushPicture?
     /// A small image to show when the attachment does not arrive.
-    public var thumbnail: PushThumbnail?
+    public var thumbnail: PushPicture?
 
     public init(id: String) {
         self.id = id
@@ -45,13 +49,13 @@ public struct PushAttachmentOptions: Codable, Sendable, Hashable {
     public init() {}
 }
 
-/// A small JPEG or PNG to show when the attachment does not arrive.
-public struct PushThumbnail: Codable, Sendable, Hashable {
+/// A JPEG or PNG beside the attachments: a thumbnail, a smaller rendition or the sender's picture.
+public struct PushPicture: Codable, Sendable, Hashable {
     public var url: String
     public var bytes: Int?
     public var sha256: String?
-    /// What the sealed file at the URL contains, which the secret of the attachment opens; nil for a file that is not
-    /// sealed.
+    /// What the sealed thumbnail at the URL contains, which the secret of the attachment opens; nil for a file that is
+    /// not sealed.
     public var sealed: PushSealedContent?
 
     public init(url: String) {
@@ -98,13 +102,18 @@ public struct PushReceipt: Codable, Sendable, Hashable {
 public struct PushContent: Codable, Sendable, Hashable {
     /// The key of the object in a payload.
     public static let key = "attachprep"
+    /// The identifier of the sender's picture among the attachments that an extension gets.
+    public static let avatarID = "avatar"
 
     /// In order of preference; the device shows the first that arrives.
     public var attachments: [PushAttachment]
+    /// The sender's picture, for communication notifications.
+    public var avatar: PushPicture?
     public var receipt: PushReceipt?
 
-    public init(attachments: [PushAttachment], receipt: PushReceipt? = nil) {
+    public init(attachments: [PushAttachment], avatar: PushPicture? = nil, receipt: PushReceipt? = nil) {
         self.attachments = attachments
+        self.avatar = avatar
         self.receipt = receipt
     }
 }

@@ -10,7 +10,7 @@ extension PushContent {
     /// Reads the attachments and receipt of a notification from its `userInfo`.
     ///
     /// Reads the neutral object, or else the app's own keys, or else the payload's dialect; nil when there is neither
-    /// an attachment nor a receipt.
+    /// an attachment, nor a sender's picture, nor a receipt.
     ///
     /// - Parameters:
     ///   - userInfo: The payload as iOS hands it to the extension.
@@ -30,12 +30,13 @@ extension PushContent {
         let elements = object?["attachments"]?.elements ?? []
         attachments = elements.prefix(Limits.payloadMediaMax).enumerated()
             .compactMap { PushAttachment($0.element, index: $0.offset) }
+        avatar = object?["avatar"].flatMap { PushPicture($0) }
         receipt = object?["receipt"].flatMap(PushReceipt.init)
         if object?.members == nil || (attachments.isEmpty && !elements.isEmpty) {
             let keyed = AppMediaKeys(mediaKeys, languages: languages).items(in: payload)
             attachments = Self.attachments(keyed ?? (try? PayloadReader.media(in: payload))?.items ?? [])
         }
-        guard !attachments.isEmpty || receipt != nil else { return nil }
+        guard !attachments.isEmpty || avatar != nil || receipt != nil else { return nil }
     }
 
     /// Parses an http or https URL with a host; nil for anything else.
@@ -63,7 +64,9 @@ extension PushAttachment {
             else { return nil }
             sealed = PushSeal(secret: secret, kind: content.kind, bytes: content.bytes)
         }
-        thumbnail = value["thumbnail"].flatMap { PushThumbnail($0, isSealed: sealed != nil) }
+        // An open picture would show what is sealed.
+        smaller = sealed == nil ? value["smaller"].flatMap { PushPicture($0) } : nil
+        thumbnail = value["thumbnail"].flatMap { PushPicture($0, isSealed: sealed != nil) }
         guard url != nil || file != nil || thumbnail != nil else { return nil }
     }
 
@@ -80,8 +83,8 @@ extension PushAttachment {
     }
 }
 
-extension PushThumbnail {
-    fileprivate init?(_ value: PayloadValue, isSealed: Bool) {
+extension PushPicture {
+    fileprivate init?(_ value: PayloadValue, isSealed: Bool = false) {
         guard let url = value["url"]?.string, PushContent.webAddress(url) != nil else { return nil }
         self.init(url: url)
         bytes = value["bytes"].flatMap(PushAttachment.bytes)

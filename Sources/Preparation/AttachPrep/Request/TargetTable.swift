@@ -2,6 +2,7 @@ import AttachPrepModel
 package import MediaEngine
 package import MediaTypes
 import PushPayload
+import RichPush
 
 /// The pictures that can be requested beside iOS's attachment: one row for each, with its limits.
 ///
@@ -9,6 +10,9 @@ import PushPayload
 package enum TargetTable {
     /// The rows in the order in which they are made.
     package static let rows = [
+        TargetRendition(
+            MediaTarget.smallerKey, width: Limits.displayImageSidePixelsMax, height: Limits.displayImageSidePixelsMax,
+            fit: .whole, bytesMax: Limits.smallerBytesMax, bytesAim: Limits.targetImageBytesAim),
         TargetRendition(
             "android", width: 1_024, height: 512, bytesMax: Limits.androidImageBytesMax,
             bytesAim: Limits.targetImageBytesAim),
@@ -28,7 +32,8 @@ package enum TargetTable {
     static func rows(named name: String, profiles: [TargetRendition]) -> [TargetRendition]? {
         switch MediaTarget(rawValue: name) {
         case .ios: []
-        // A badge is a drawing of its own, so that it is made only when it is named.
+        // A badge is a drawing of its own, so that it is made only when it is named; a smaller still costs as much as
+        // another target.
         case .web: rows.filter { ["web", "webIcon"].contains($0.key) }
         case .android, .avatar, nil: (rows + profiles).first { $0.key == name }.map { [$0] }
         }
@@ -98,6 +103,8 @@ extension Limits {
     /// Firebase's Android SDK gives up after 5 s. A phone on 3G has 300 KB after 1.8 s, so that half of its bandwidth
     /// is enough as well; a whole mebibyte takes it 5.5 s.
     package static let targetImageBytesAim = 300_000
+    /// What RichPush fetches in Low Data Mode.
+    package static let smallerBytesMax = Limits.deviceLowDataBytesMax
     /// Browsers document no limit; what Android accepts is enough for twice the pixels of its image.
     package static let webImageBytesMax = 1_048_576
     /// 256 x 256 pixels with transparency, uncompressed, are 262,144 bytes.

@@ -9,6 +9,8 @@ function drawnTargets(item) {
   if (!names.length) return null;
   const own = names.filter((name) => !drawnTogether.has(name));
   return make("div", { class: "targets", role: "group", "aria-label": "Other systems" },
+    renditions.iosSmall && targetFigure("iOS, slow networks", [renditions.iosSmall],
+      targetPicture(item, "iosSmall", "target-own")),
     renditions.android && targetFigure("Android", [renditions.android], drawnAndroid(item)),
     (renditions.web || renditions.webIcon) && targetFigure("Web", webParts(renditions), drawnWeb(item)),
     renditions.avatar && targetFigure("Avatar", [renditions.avatar], targetPicture(item, "avatar", "target-avatar")),
@@ -16,7 +18,7 @@ function drawnTargets(item) {
 }
 
 /** Renditions with a drawing of their own; all others are profiles of the operator. */
-const drawnTogether = new Set(["android", "web", "webIcon", "webBadge", "avatar"]);
+const drawnTogether = new Set(["iosSmall", "android", "web", "webIcon", "webBadge", "avatar"]);
 
 function webParts(renditions) {
   return ["web", "webIcon", "webBadge"].map((name) => renditions[name]).filter(Boolean);

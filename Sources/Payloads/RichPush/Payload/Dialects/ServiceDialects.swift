@@ -7,7 +7,7 @@ extension PayloadDialect {
             locations: [
                 MediaLocation(
                     ["ab", "att", "url"], [.type: ["ab", "att", "type"]], types: .fileExtension(standard: nil))
-            ] + brazeRequests),
+            ] + brazeRequests + brazeOthers),
         // File names: CleverTap/CTNotificationService, CTNotificationServiceExtension.m, fileExtensionForMediaType:
         // audio is .mp3 and video .mp4, whatever was downloaded. Images are decoded by content.
         PayloadDialect(
@@ -93,7 +93,15 @@ extension PayloadDialect {
         "airship", service: "Airship",
         locations: airshipLocations(["com.urbanairship.media_attachment"])
             + airshipLocations(["notification", "ios", "media_attachment"], isRequest: true)
-            + airshipLocations(["ios", "media_attachment"], isRequest: true))
+            + airshipLocations(["ios", "media_attachment"], isRequest: true)
+            + airshipRequest)
+
+    /// Keys of the API for other systems. Source: docs.airship.com, API, Android override, `style`;
+    /// urbanairship/python-library, push/payload.py, `web`.
+    private static let airshipRequest: [MediaLocation] = [
+        MediaLocation(["notification", "android", "style", "big_picture"], isRequest: true).shown(on: .android),
+        MediaLocation(["notification", "web", "icon", "url"], isRequest: true).shown(on: .web, as: .icon),
+    ]
 
     /// Crop, time and hidden thumbnail apply to all items.
     private static func airshipLocations(_ media: PayloadPattern, isRequest: Bool = false) -> [MediaLocation] {
@@ -124,6 +132,21 @@ extension PayloadDialect {
         return MediaLocation(
             push.appending("asset_url"), [.type: push.appending("asset_file_type")],
             types: .fileExtension(standard: nil), isRequest: true)
+    }
+
+    /// Keys of the API for other systems. Source: braze.com/docs/api/objects_filters/messaging, `android_object` (the
+    /// big picture is `extra.appboy_image_url`) and `web_objects`.
+    private static let brazeOthers: [MediaLocation] = [["messages"], []].flatMap {
+        (steps: [PayloadPattern.Step]) -> [MediaLocation] in
+        let (android, web) = (
+            PayloadPattern(steps).appending("android_push"), PayloadPattern(steps).appending("web_push")
+        )
+        return [
+            MediaLocation(android.appending("extra").appending("appboy_image_url"), isRequest: true)
+                .shown(on: .android),
+            MediaLocation(web.appending("large_image_url"), isRequest: true).shown(on: .web),
+            MediaLocation(web.appending("image_url"), isRequest: true).shown(on: .web, as: .icon),
+        ]
     }
 }
 
