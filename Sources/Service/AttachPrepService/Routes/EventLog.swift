@@ -68,7 +68,7 @@ final class EventLog: Sendable {
         }
     }
 
-    /// Starts an empty log, because changes of other machines may be missing: listeners reconnect, and load everything again.
+    /// Starts an empty log, because changes of other machines may be missing: listeners reconnect, and load all again.
     func restart() {
         let listeners = state.withLock { state in
             let listeners = state.listeners
