@@ -349,7 +349,7 @@ for target in package.targets {
 /// compiles them and runs their seeds.
 let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
     ("RequestFuzz", ["AttachPrep", "AttachPrepCommand"]),
-    ("OptionFuzz", ["AttachPrep", "AttachPrepCommand"]),
+    ("OptionFuzz", ["AttachPrep"]),
     ("ManifestFuzz", ["AttachPrep", "AttachPrepCommand"]),
     ("HeaderFuzz", ["AttachPrep"]),
     ("AddressFuzz", ["AttachPrep", "Curl"]),

@@ -65,23 +65,19 @@ import MediaTypes
 
     private static func request(_ input: inout FuzzInput) -> AttachmentRequest {
         var request = AttachmentRequest(source: "")
-        let (choices, more) = (input.byte(), input.byte())
         request.id = "a"
+        for _ in 0..<input.byte() % 4 {
+            let row = rows[Int(input.byte()) % rows.count]
+            let examples = row.facts.examples
+            _ = try? row.parse(&request, examples[Int(input.byte()) % examples.count])
+        }
         request.budgetSeconds = 2
-        request.rendition = choices & 1 == 0 ? .original : .display
-        request.oversize = choices & 2 == 0 ? .shrink : .reject
-        request.unsupported = choices & 4 == 0 ? .convert : .reject
-        let times: [ThumbnailTimeChoice?] = [nil, .auto, .at(0), .at(2.5), .at(1e12), .at(86_400)]
-        request.options.thumbnailTime = times[Int(choices >> 3 & 7) % times.count]
-        let crops: [CropChoice?] = [nil, .smart(.square), nil, .smart(AspectRatio(width: 16, height: 9))]
-        request.options.crop = crops[Int(choices >> 6)]
-        request.options.animation = AnimationTarget.allCases[Int(more & 3) % AnimationTarget.allCases.count]
-        request.options.bakesRotation = more & 4 != 0
-        request.options.thumbnailFit = more & 8 != 0 ? .cover : .contain
-        let limits: [Int?] = [nil, 1, 400, 5_000, 1_000_000, nil, nil, nil]
-        request.bytesMax = limits[Int(more >> 4 & 7)]
-        if more & 0x80 != 0 { request.network = .profile(.threeG) }
         return request
+    }
+
+    /// The options that change what the media process does.
+    private static let rows = AttachmentRequest.optionRows.filter {
+        !["budget", "headers", "avatar", "targets", "seal", "attachmentTypes"].contains($0.facts.key)
     }
 
     private static func check(_ manifest: Manifest) throws {

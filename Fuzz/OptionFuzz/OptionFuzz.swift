@@ -3,7 +3,6 @@ import MediaEngine
 import MediaTypes
 
 @testable import AttachPrep
-@testable import AttachPrepCommand
 
 /// Fuzzes the parsing of option values.
 @main enum OptionFuzz {
@@ -16,30 +15,16 @@ import MediaTypes
 
     private static func check(_ text: String) {
         var request = AttachmentRequest(source: "a")
-        if let crop = CropArgument(argument: text) { request.options.crop = try? crop.choice() }
-        if let time = ThumbnailTimeArgument(argument: text) { request.options.thumbnailTime = time.choice }
-        if let network = NetworkArgument(argument: text) {
-            Invariant.hold(
-                NetworkArgument(argument: network.defaultValueDescription)?.network == network.network,
-                "a network written again reads the same")
-            request.network = network.network
+        for row in AttachmentRequest.optionRows {
+            var changed = AttachmentRequest(source: "a")
+            guard (try? row.parse(&changed, text)) == true else { continue }
+            _ = try? row.parse(&request, text)
+            guard (try? row.validate(changed)) != nil, let written = row.text(changed) else { continue }
+            var again = AttachmentRequest(source: "a")
+            Invariant.hold((try? row.parse(&again, written)) == true, "an option written again is parsed: \(written)")
+            Invariant.hold(again == changed, "an option written again reads the same: \(written)")
         }
-        if let size = SizeArgument(argument: text) {
-            Invariant.hold(
-                SizeArgument(argument: size.defaultValueDescription)?.width == size.width,
-                "a size written again reads the same")
-            (request.options.thumbnailWidth, request.options.thumbnailHeight) = (size.width, size.height)
-        }
-        if let duration = DurationArgument(argument: text) {
-            _ = duration.defaultValueDescription
-            request.budgetSeconds = duration.seconds
-            request.deviceBudgetSeconds = duration.seconds
-        }
-        if let header = HeaderArgument(argument: text) {
-            request.headers[header.name] = header.value
-            checkHeader(header)
-        }
-        if let targets = try? RequestTargets(text: text) { request.targets = targets }
+        for (name, value) in request.headers { checkHeader(name: name, value: value) }
         if let profiles = try? TargetTable.profiles([text]) {
             Invariant.hold(profiles.allSatisfy { $0.bytesAim <= $0.bytesMax }, "an aim is within its limit")
             try? request.targets.resolve(profiles: profiles)
@@ -52,8 +37,8 @@ import MediaTypes
         _ = try? SourceLocation(text, allowsFiles: true)
     }
 
-    private static func checkHeader(_ header: HeaderArgument) {
-        guard let headers = try? RequestHeaders([(header.name, header.value)]) else { return }
+    private static func checkHeader(name: String, value: String) {
+        guard let headers = try? RequestHeaders([(name, value)]) else { return }
         for line in headers.lines(isFirstOrigin: true, authorization: nil, resuming: nil) {
             Invariant.hold(!line.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 }, "a header is one line")
         }

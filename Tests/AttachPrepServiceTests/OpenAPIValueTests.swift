@@ -63,13 +63,7 @@ struct OpenAPIValueTests {
         Strings("WebhookState", WebhookState.self),
         Strings("Webhook/properties/type", WebhookNotice.Event.self),
         Strings("WebhookEvent/properties/type", WebhookNotice.Event.self, where: { $0 != .batchDone }),
-        Strings("AttachmentRequest/properties/rendition", RequestedRendition.self, isNullable: true),
-        Strings("AttachmentRequest/properties/oversize", AttachmentRequest.Oversize.self, isNullable: true),
-        Strings("AttachmentRequest/properties/unsupported", AttachmentRequest.Unsupported.self, isNullable: true),
-        Strings("AttachmentRequest/properties/network/anyOf/0", NetworkProfile.self, isNullable: true),
         Strings("AttachmentRequest/properties/priority", JobPriority.self, isNullable: true),
-        Strings("Options/properties/thumbnailFit", ThumbnailFit.self, isNullable: true),
-        Strings("Options/properties/animation", AnimationTarget.self, isNullable: true),
         Strings("Manifest/properties/outcome", Outcome.self),
         Strings("Manifest/properties/warnings/items/properties/code", PreparationWarning.Code.self),
         Strings("Manifest/properties/attachment/oneOf/1/properties/kind", MediaKind.self),
@@ -117,18 +111,12 @@ struct OpenAPIValueTests {
     }
 
     private static let request = "/components/schemas/AttachmentRequest/properties"
-    private static let size = "/components/schemas/Options/properties/thumbnailSize/properties"
     private static let receipt = "/components/schemas/Receipt/properties"
     private static let minutes = "/components/schemas/JobPace/properties/minutes"
 
     static let limits = [
         Number("\(request)/source/maxLength", Limits.urlBytesMax),
         Number("\(request)/callbackURL/maxLength", Limits.urlBytesMax),
-        Number("\(request)/budget/maximum", Limits.budgetSecondsMax),
-        Number("\(request)/budget/default", Limits.budgetSeconds),
-        Number("\(request)/deviceBudget/maximum", Limits.budgetSecondsMax),
-        Number("\(size)/width/maximum", Limits.thumbnailSidePixelsMax),
-        Number("\(size)/height/maximum", Limits.thumbnailSidePixelsMax),
         Number("/components/schemas/Manifest/properties/schema/const", Manifest.currentSchema),
         Number("/components/parameters/Limit/schema/maximum", Limits.pageCountMax),
         Number("/components/parameters/Limit/schema/default", Limits.pageCount),
@@ -153,13 +141,21 @@ struct OpenAPIValueTests {
         #expect(try OpenAPIFile().number(row.pointer) == row.value)
     }
 
-    @Test func `The bit rates of networks are those that a request accepts`() throws {
-        let range = "\(Self.request)/network/anyOf/1"
-        let least = Int(try OpenAPIFile().number("\(range)/minimum"))
-        let most = Int(try OpenAPIFile().number("\(range)/maximum"))
-        for rate in [least, most] { #expect(throws: Never.self) { try DeviceNetwork(text: "\(rate)") } }
-        for rate in [least - 1, most + 1] {
-            #expect(throws: AttachPrepError.self) { try DeviceNetwork(text: "\(rate)") }
+    @Test func `The options of a request are those of the code, also in a payload submission`() throws {
+        let dump = Data(try AttachmentRequest.schemas().utf8)
+        let schemas = try #require(try JSONSerialization.jsonObject(with: dump) as? [String: [String: Any]])
+        let document = try OpenAPIFile()
+        let submission = "/components/schemas/PayloadSubmission/properties/request/properties"
+        let places = [
+            ("AttachmentRequest", Self.request), ("AttachmentRequest", submission),
+            ("Options", "/components/schemas/Options/properties"),
+        ]
+        for (name, pointer) in places {
+            let listed = try document.object(pointer)
+            for (key, schema) in try #require(schemas[name]) {
+                let isSame = (listed[key] as? NSObject)?.isEqual(schema) == true
+                #expect(isSame, "\(pointer)/\(key): run `make docs-update`, and build again")
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import AttachPrep
 import Foundation
 import TestSupport
 import Testing
@@ -92,12 +93,11 @@ import Testing
 
     @Test func `The help of prepare lists every option`() async throws {
         let text = try await bench.run("prepare", "--help").text
-        for option in [
-            "output", "format", "crop", "thumbnail-time", "thumbnail-size", "thumbnail-fit", "hide-thumbnail",
-            "oversize", "unsupported", "budget", "max-bytes", "header", "https-only", "allow-private-network",
-            "ca-file", "proxy", "resolve", "concurrency", "media-slots", "resume", "base-url",
-            "rendition", "attachment-types", "animation", "bake-rotation", "network", "device-budget",
-        ] {
+        let options = [
+            "output", "format", "https-only", "allow-private-network", "ca-file", "proxy", "resolve", "concurrency",
+            "media-slots", "resume", "base-url",
+        ]
+        for option in options + AttachmentRequest.optionRows.map(\.facts.flag) {
             #expect(text.contains("--\(option)"), "--\(option)")
         }
     }

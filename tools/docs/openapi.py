@@ -1,10 +1,11 @@
-"""The generated parts that come from the OpenAPI document."""
+"""The generated parts that come from the OpenAPI document, and the options of a request in that document."""
 
 import functools
 import json
 import re
+import subprocess
 
-from program import ROOT
+from program import ROOT, program
 from text import cell, code, sentence, table
 
 # The largest integer of the JSON decoder, which is no limit that a caller meets.
@@ -12,10 +13,54 @@ INTEGER_MAX = (1 << 63) - 1
 METHODS = ("get", "post", "put", "delete")
 
 
+PATH = "Sources/Service/AttachPrepService/OpenAPI/openapi.json"
+
+
 @functools.cache
 def document():
-    path = ROOT / "Sources/Service/AttachPrepService/OpenAPI/openapi.json"
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads((ROOT / PATH).read_text(encoding="utf-8"))
+
+
+@functools.cache
+def with_options():
+    """The OpenAPI document with the options of a request from the program; the rest of it is written by hand."""
+    dump = subprocess.run([program(), "--experimental-dump-options"], check=True, capture_output=True, text=True).stdout
+    options = json.loads(dump)
+    whole = json.loads((ROOT / PATH).read_text(encoding="utf-8"))
+    schemas = whole["components"]["schemas"]
+    schemas["Options"]["properties"] = options["Options"]
+    members = schemas["AttachmentRequest"]["properties"]
+    first = {key: members[key] for key in ("source", "id", "options")}
+    last = {key: members[key] for key in members if key in JOB_OPTIONS}
+    members = schemas["AttachmentRequest"]["properties"] = first | options["AttachmentRequest"] | last
+    without_source = {key: value for key, value in members.items() if key != "source"}
+    schemas["PayloadSubmission"]["properties"]["request"]["properties"] = without_source
+    return written(whole) + "\n"
+
+
+# Members of a request that only the service has, written by hand.
+JOB_OPTIONS = ("callbackURL", "priority", "tags", "notBefore", "notAfter", "retry", "payload")
+
+
+def written(value, indent=0, used=0):
+    """JSON with two spaces; what fits into 120 columns is on one line."""
+    line = on_one_line(value)
+    if not value or not isinstance(value, (dict, list)) or indent + used + len(line) <= 120:
+        return line
+    keys = [json.dumps(key) + ": " for key in value] if isinstance(value, dict) else [""] * len(value)
+    each = list(value.values()) if isinstance(value, dict) else value
+    lines = [" " * (indent + 2) + key + written(one, indent + 2, len(key) + (number < len(each) - 1))
+             for number, (key, one) in enumerate(zip(keys, each))]
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return "\n".join([first, ",\n".join(lines), " " * indent + last])
+
+
+def on_one_line(value):
+    if isinstance(value, dict) and value:
+        return "{ " + ", ".join(f"{json.dumps(key)}: {on_one_line(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(on_one_line, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def resolved(value):

@@ -31,6 +31,10 @@ struct AttachPrepCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         var running: (any ParsableCommand.Type)?
         do {
+            // What tools/docs/reference writes into the OpenAPI document, beside ArgumentParser's dump of the help.
+            if CommandLine.arguments.dropFirst() == ["--experimental-dump-options"] {
+                return StandardStreams.result(try AttachmentRequest.schemas())
+            }
             var command = try parseAsRoot()
             running = type(of: command)
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -36,13 +36,13 @@ extension Decoder {
 }
 
 /// Any key of a JSON object.
-private struct AnyKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
+package struct AnyKey: CodingKey {
+    package let stringValue: String
+    package var intValue: Int? { nil }
 
-    init(stringValue: String) { self.stringValue = stringValue }
+    package init(stringValue: String) { self.stringValue = stringValue }
 
-    init?(intValue: Int) { nil }
+    package init?(intValue: Int) { nil }
 }
 
 /// Names that are meant by a misspelled one from outside.

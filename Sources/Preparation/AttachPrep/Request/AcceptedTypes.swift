@@ -76,3 +76,16 @@ extension AcceptedTypes {
         self.init(try text.split(separator: ",").map { try AttachmentType(fileExtension: String($0)) })
     }
 }
+
+extension OptionForm where Value == AcceptedTypes {
+    /// A list of file extensions.
+    static var types: OptionForm {
+        let names = AttachmentType.allCases.map(\.fileExtension).sorted()
+        let listed = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        return OptionForm(
+            schema: #""type": ["array", "null"], "items": {"enum": [\#(listed)]}, "minItems": 1"#,
+            examples: ["jpg", "mp3,mp4"],
+            parse: { try? AcceptedTypes(text: $0) },
+            text: { $0.types.map(\.fileExtension).sorted().joined(separator: ",") }, validate: { try $0.validate() })
+    }
+}

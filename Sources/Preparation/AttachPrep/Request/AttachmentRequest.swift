@@ -94,9 +94,8 @@ public struct AttachmentRequest: Sendable, Hashable {
 
     /// Validates the request. Throws `request.invalid`, `options.invalid_time` or `options.invalid_size`.
     package func validate() throws {
-        try options.validate()
+        for row in Self.optionRows { try row.validate(self) }
         try jobOptions.validate()
-        try attachmentTypes?.validate()
         guard !seal || (targets.isEmpty && avatar == nil) else {
             throw AttachPrepError(
                 .requestInvalid,
@@ -110,26 +109,11 @@ public struct AttachmentRequest: Sendable, Hashable {
                     + "A-Z a-z 0-9 . _ -"
             )
         }
-        guard budgetSeconds > 0, budgetSeconds <= Limits.budgetSecondsMax else {
-            throw AttachPrepError(
-                .requestInvalid,
-                "The budget of \(budgetSeconds) s must be over 0 and at most \(Limits.budgetSecondsMax) s.")
-        }
-        if let bytesMax, bytesMax < 1 {
-            throw AttachPrepError(.requestInvalid, "The limit of \(bytesMax) bytes must be at least 1.")
-        }
-        if let seconds = deviceBudgetSeconds, !(seconds > 0 && seconds <= Limits.budgetSecondsMax) {
-            throw AttachPrepError(
-                .requestInvalid,
-                "The device budget of \(seconds) s must be over 0 and at most \(Limits.budgetSecondsMax) s.")
-        }
         if let deviceBytesMax, deviceBytesMax < 1 {
             throw AttachPrepError(
                 .requestInvalid,
                 "A phone on that network cannot fetch any file in \(deviceBudgetSeconds ?? 0) s; allow more time.")
         }
-        // Validated here, before the download begins; sorted, so that the same invalid header is always reported.
-        _ = try RequestHeaders(headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
 
     static func isValid(id: String) -> Bool {
@@ -149,11 +133,75 @@ public struct AttachmentRequest: Sendable, Hashable {
     }
 }
 
+/// The options beside `source`, `id` and those of a job.
+extension AttachmentRequest: OptionHolder {
+    static let standard = AttachmentRequest(source: "")
+
+    /// The options beside "options".
+    private static let rows: [OptionRow<AttachmentRequest>] = [
+        OptionRow(
+            "rendition", at: \.rendition, form: .choice, isAlwaysWritten: true,
+            help: "Attachment to produce: original (changed as little as possible) or display (reduced to what iOS "
+                + "shows)"),
+        OptionRow(
+            "oversize", at: \.oversize, form: .choice, isAlwaysWritten: true,
+            help: "What to do with a file over the size limit: shrink or reject"),
+        OptionRow(
+            "unsupported", at: \.unsupported, form: .choice, isAlwaysWritten: true,
+            help: "What to do with a type that iOS does not attach: convert or reject"),
+        OptionRow(
+            "attachmentTypes", optional: \.attachmentTypes, form: .types, valueName: "types",
+            help: "Types that the app can attach, such as mp3 and mp4; a kind that is not listed is not restricted, and "
+                + "a listed one needs a type that can be written: jpg, mp3 or m4a, mp4"),
+        OptionRow(
+            "targets", at: \.targets, form: .targets, flag: "for", valueName: "targets",
+            help: "Systems that show the media: ios (always), iosSmall (a still with few bytes, for slow networks), android, "
+                + "web, webBadge, avatar, or a target profile"),
+        OptionRow(
+            "avatar", optional: \.avatar, form: .text, valueName: "source",
+            help: "Source of the sender's picture; without it, the target avatar is made of the source"),
+        OptionRow(
+            "seal", at: \.seal, form: .onOff,
+            help: "Encrypt the files for phones that receive the payload with their secret; for iOS alone, without "
+                + "other targets and avatar"),
+        OptionRow(
+            "budget", at: \.budgetSeconds,
+            form: .seconds("budget", standard: Limits.budgetSeconds, max: Limits.budgetSecondsMax),
+            isAlwaysWritten: true,
+            help: "Time limit for a source"),
+        OptionRow(
+            "maxBytes", optional: \.bytesMax, form: .count("limit", unit: "bytes", in: 1...Int.max), valueName: "n",
+            help: "Size limit of the attachment in decimal bytes, below Apple's limit"),
+        OptionRow(
+            "network", optional: \.network, form: .network, valueName: "network",
+            help: "Limit the attachment to what a phone on this network can download: 3g, lte, wifi or kbit/s"),
+        OptionRow(
+            "deviceBudget", optional: \.deviceBudgetSeconds,
+            form: .seconds("device budget", max: Limits.budgetSecondsMax),
+            valueName: "time",
+            help: "Time for the download on that network (\(Int(Limits.budgetSeconds)) s by default, "
+                + "\(Int(Limits.displayDeviceBudgetSeconds)) s for the rendition display)"),
+        OptionRow(
+            "headers", at: \.headers, form: .headers, flag: "header", valueName: "Name: value", isAlwaysWritten: true,
+            help: "HTTP headers for the download, sent to the first origin only and never returned; headers that the "
+                + "service sets itself are rejected"),
+    ]
+
+    /// All options, in the order of the help.
+    package static let optionRows = rows + RequestOptions.rows.map { $0.inside(\.options) }
+
+    /// The properties of requests and of their "options" in the OpenAPI document, as one JSON object.
+    package static func schemas() throws -> String {
+        let members = try rows.map(\.facts).properties()
+        let options = try RequestOptions.rows.map(\.facts).properties()
+        return "{\"AttachmentRequest\": \(members), \"Options\": \(options)}"
+    }
+}
+
 /// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case source, id, options, rendition, oversize, unsupported, attachmentTypes, targets, avatar, seal, budget
-        case maxBytes, network, deviceBudget, headers
+        case source, id, options
     }
 
     public init(from decoder: any Decoder) throws {
@@ -163,19 +211,8 @@ extension AttachmentRequest: Codable {
         source = try values.decode(String.self, forKey: .source)
         id = try values.decodeIfPresent(String.self, forKey: .id)
         options = try values.decodeIfPresent(RequestOptions.self, forKey: .options) ?? options
-        rendition = try values.decodeIfPresent(RequestedRendition.self, forKey: .rendition) ?? rendition
-        oversize = try values.decodeIfPresent(Oversize.self, forKey: .oversize) ?? oversize
-        unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? unsupported
-        attachmentTypes = try values.decodeIfPresent(AcceptedTypes.self, forKey: .attachmentTypes) ?? attachmentTypes
-        targets = try values.decodeIfPresent(RequestTargets.self, forKey: .targets) ?? targets
-        avatar = try values.decodeIfPresent(String.self, forKey: .avatar) ?? avatar
-        seal = try values.decodeIfPresent(Bool.self, forKey: .seal) ?? seal
-        budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
-        bytesMax = try values.wholeNumber(forKey: .maxBytes) ?? bytesMax
-        network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
-        deviceBudgetSeconds =
-            try values.decodeIfPresent(Double.self, forKey: .deviceBudget) ?? deviceBudgetSeconds
-        headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? headers
+        let more = try decoder.container(keyedBy: AnyKey.self)
+        for row in Self.rows { try row.decode(&self, more) }
         jobOptions = try JobOptions(
             from: try decoder.container(keyedBy: JobOptions.CodingKeys.self), defaults: jobOptions)
     }
@@ -185,20 +222,39 @@ extension AttachmentRequest: Codable {
         try values.encode(source, forKey: .source)
         try values.encodeIfPresent(id, forKey: .id)
         try values.encode(options, forKey: .options)
-        try values.encode(rendition, forKey: .rendition)
-        try values.encode(oversize, forKey: .oversize)
-        try values.encode(unsupported, forKey: .unsupported)
-        try values.encodeIfPresent(attachmentTypes, forKey: .attachmentTypes)
-        if !targets.isEmpty { try values.encode(targets, forKey: .targets) }
-        try values.encodeIfPresent(avatar, forKey: .avatar)
-        if seal { try values.encode(seal, forKey: .seal) }
-        try values.encode(budgetSeconds, forKey: .budget)
-        try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
-        try values.encodeIfPresent(network, forKey: .network)
-        try values.encodeIfPresent(deviceBudgetSeconds, forKey: .deviceBudget)
-        try values.encode(headers, forKey: .headers)
-        var more = encoder.container(keyedBy: JobOptions.CodingKeys.self)
-        try jobOptions.encode(to: &more)
+        var more = encoder.container(keyedBy: AnyKey.self)
+        for row in Self.rows { try row.encode(self, &more) }
+        var jobValues = encoder.container(keyedBy: JobOptions.CodingKeys.self)
+        try jobOptions.encode(to: &jobValues)
+    }
+}
+
+extension OptionForm where Value == [String: String] {
+    /// Headers: an object in JSON, and a `Name: value` for each as a flag.
+    static var headers: OptionForm {
+        // JSON schemas have no patterns that ignore case.
+        let reserved = RequestHeaders.reserved.sorted().map { name in
+            name.map { $0.isLetter ? "[\($0.uppercased())\($0)]" : "\($0)" }.joined()
+        }
+        var form = OptionForm(
+            schema: #"""
+                "type": ["object", "null"],
+                "propertyNames": {
+                  "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+                  "not": {"pattern": "^(\#(reserved.joined(separator: "|")))$"}
+                },
+                "additionalProperties": {"type": "string", "pattern": "^[^\\x00-\\x08\\x0A-\\x1F\\x7F]*$"}
+                """#,
+            examples: ["Accept-Language: de"],
+            parse: { text in
+                guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else { return nil }
+                return [String(text[..<colon]): String(text[text.index(after: colon)...].drop { $0 == " " })]
+            },
+            text: { $0.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "\n") },
+            // Sorted, so that the same invalid header is always reported.
+            validate: { _ = try RequestHeaders($0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) })
+        form.combine = { $0.merging($1) { _, last in last } }
+        return form
     }
 }
 
@@ -236,7 +292,8 @@ extension AttachmentRequest {
     }
 
     /// The keys of a request's JSON.
-    static let keys = CodingKeys.allCases.map(\.rawValue) + JobOptions.CodingKeys.allCases.map(\.rawValue)
+    static let keys =
+        CodingKeys.allCases.map(\.rawValue) + rows.map(\.facts.key) + JobOptions.CodingKeys.allCases.map(\.rawValue)
 
     private static let keyAdvice = [
         KeyAdvice(RequestOptions.keys, "it belongs in \"options\""),

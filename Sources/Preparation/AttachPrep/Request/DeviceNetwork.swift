@@ -26,7 +26,7 @@ public enum DeviceNetwork: Sendable, Hashable {
     }
 
     /// From a dial-up modem to 10 Gbit/s.
-    private static let kilobitsRange = 10...10_000_000
+    fileprivate static let kilobitsRange = 10...10_000_000
 
     /// The largest file in decimal bytes that a phone can fetch in that many seconds; 0 or less when it can fetch none.
     public func bytesMax(within seconds: Double) -> Int {
@@ -66,5 +66,24 @@ extension DeviceNetwork: Codable {
     public func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         try value.encode(text)
+    }
+}
+
+extension OptionForm where Value == DeviceNetwork {
+    /// A name, or kilobits per second.
+    static var network: OptionForm {
+        let names = NetworkProfile.allCases.map(\.rawValue)
+        let range = DeviceNetwork.kilobitsRange
+        let listed = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        return OptionForm(
+            schema: #"""
+                "anyOf": [
+                  {"enum": [\#(listed), null]},
+                  {"type": "integer", "minimum": \#(range.lowerBound), "maximum": \#(range.upperBound)},
+                  {"type": "string", "pattern": "^[1-9][0-9]{1,6}$"}
+                ]
+                """#,
+            examples: names + ["\(range.lowerBound)", "\(range.upperBound)"],
+            parse: { try? DeviceNetwork(text: $0) }, text: { $0.text })
     }
 }

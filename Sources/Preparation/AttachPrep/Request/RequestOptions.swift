@@ -27,32 +27,41 @@ public struct RequestOptions: Sendable, Hashable {
         animation = .gif
         bakesRotation = false
     }
+}
 
-    /// Throws `options.invalid_time` or `options.invalid_size`; `ClippingRect` validates itself when it is created.
-    func validate() throws {
-        if case .at(let time) = thumbnailTime, !(time >= 0 && time.isFinite) {
-            throw AttachPrepError(
-                .optionsInvalidTime,
-                "The thumbnail time \(time) is invalid; give seconds or a frame number, 0 or more.")
-        }
-        let sides = 1...Limits.thumbnailSidePixelsMax
-        guard sides.contains(thumbnailWidth), sides.contains(thumbnailHeight) else {
-            throw AttachPrepError(
-                .optionsInvalidSize,
-                "The thumbnail size \(thumbnailWidth)x\(thumbnailHeight) must be between 1x1 and "
-                    + "\(sides.upperBound)x\(sides.upperBound) pixels.")
-        }
-    }
+extension RequestOptions: OptionHolder {
+    static let standard = RequestOptions()
+
+    static let rows: [OptionRow<RequestOptions>] = [
+        OptionRow(
+            "crop", optional: \.crop, form: .crop, valueName: "X,Y,W,H|smart[:W:H]",
+            help: "Part of the upright image to show, in fractions of its width and height from the top left, or smart "
+                + "to detect it"),
+        OptionRow(
+            "thumbnailTime", optional: \.thumbnailTime, form: .thumbnailTime, valueName: "time|frame|auto",
+            help: "Frame for the thumbnail: seconds of a movie, frame number of an animation from 0, or auto"),
+        OptionRow(
+            "thumbnailHidden", optional: \.thumbnailHidden, form: .onOff, flag: "hide-thumbnail",
+            help: "Hide the thumbnail in the collapsed notification"),
+        OptionRow(
+            "thumbnailSize", at: \.thumbnailSize, form: .size, isAlwaysWritten: true,
+            help: "Size of the thumbnail's box in pixels"),
+        OptionRow(
+            "thumbnailFit", at: \.thumbnailFit, form: .choice, isAlwaysWritten: true,
+            help: "How to fit the thumbnail into its box: contain or cover; images are never enlarged"),
+        OptionRow(
+            "animation", at: \.animation, form: .choice, isAlwaysWritten: true,
+            help: "Format for animated images: still, gif or mp4"),
+        OptionRow(
+            "bakeRotation", at: \.bakesRotation, form: .onOff, isAlwaysWritten: true,
+            help: "Re-encode movies with a rotation flag as upright movies"),
+    ]
+
+    /// The keys of the options' JSON.
+    static let keys = rows.map(\.facts.key)
 }
 
 extension RequestOptions: Codable {
-    private enum CodingKeys: String, CodingKey, CaseIterable {
-        case crop, thumbnailTime, thumbnailHidden, thumbnailSize, thumbnailFit, animation, bakeRotation
-    }
-
-    /// The keys of the options' JSON.
-    static let keys = CodingKeys.allCases.map(\.rawValue)
-
     private static let keyAdvice = [
         KeyAdvice(AttachmentRequest.keys, "it belongs beside \"options\", not in it"),
         sizeAdvice,
@@ -61,7 +70,22 @@ extension RequestOptions: Codable {
     static let sizeAdvice = KeyAdvice(
         ["width", "height", "size"], "the size of the thumbnail is \"thumbnailSize\" in \"options\"")
 
-    private struct Size: Codable {
+    public init(from decoder: any Decoder) throws {
+        try decoder.rejectUnknownKeys(except: Self.keys, advice: Self.keyAdvice)
+        let values = try decoder.container(keyedBy: AnyKey.self)
+        self = (decoder.userInfo[.requestDefaults] as? AttachmentRequest)?.options ?? RequestOptions()
+        for row in Self.rows { try row.decode(&self, values) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: AnyKey.self)
+        for row in Self.rows { try row.encode(self, &values) }
+    }
+}
+
+extension RequestOptions {
+    /// A size in pixels.
+    struct Size: Codable, Hashable {
         let width: Int
         let height: Int
 
@@ -75,30 +99,36 @@ extension RequestOptions: Codable {
         }
     }
 
-    public init(from decoder: any Decoder) throws {
-        try decoder.rejectUnknownKeys(except: Self.keys, advice: Self.keyAdvice)
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        self = (decoder.userInfo[.requestDefaults] as? AttachmentRequest)?.options ?? RequestOptions()
-        crop = try values.decodeIfPresent(CropChoice.Coded.self, forKey: .crop)?.choice() ?? crop
-        thumbnailTime = try values.decodeIfPresent(ThumbnailTimeChoice.self, forKey: .thumbnailTime) ?? thumbnailTime
-        thumbnailHidden = try values.decodeIfPresent(Bool.self, forKey: .thumbnailHidden) ?? thumbnailHidden
-        if let size = try values.decodeIfPresent(Size.self, forKey: .thumbnailSize) {
-            (thumbnailWidth, thumbnailHeight) = (size.width, size.height)
-        }
-        thumbnailFit = try values.decodeIfPresent(ThumbnailFit.self, forKey: .thumbnailFit) ?? thumbnailFit
-        animation = try values.decodeIfPresent(AnimationTarget.self, forKey: .animation) ?? animation
-        bakesRotation = try values.decodeIfPresent(Bool.self, forKey: .bakeRotation) ?? bakesRotation
+    var thumbnailSize: Size {
+        get { Size(width: thumbnailWidth, height: thumbnailHeight) }
+        set { (thumbnailWidth, thumbnailHeight) = (newValue.width, newValue.height) }
     }
+}
 
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(crop.map(CropChoice.Coded.init), forKey: .crop)
-        try values.encodeIfPresent(thumbnailTime, forKey: .thumbnailTime)
-        try values.encodeIfPresent(thumbnailHidden, forKey: .thumbnailHidden)
-        try values.encode(Size(width: thumbnailWidth, height: thumbnailHeight), forKey: .thumbnailSize)
-        try values.encode(thumbnailFit, forKey: .thumbnailFit)
-        try values.encode(animation, forKey: .animation)
-        try values.encode(bakesRotation, forKey: .bakeRotation)
+extension OptionForm where Value == RequestOptions.Size {
+    /// `WxH` as a flag.
+    static var size: OptionForm {
+        let sides = 1...Limits.thumbnailSidePixelsMax
+        let side = #"{"type": "integer", "minimum": 1, "maximum": \#(sides.upperBound)}"#
+        return OptionForm(
+            schema: #"""
+                "type": ["object", "null"], "required": ["width", "height"], "additionalProperties": false,
+                "properties": {"width": \#(side), "height": \#(side)}
+                """#,
+            examples: ["1x1", "300x200", "\(sides.upperBound)x\(sides.upperBound)"],
+            parse: { text in
+                let sides = text.lowercased().split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+                guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
+                return Value(width: width, height: height)
+            },
+            text: { "\($0.width)x\($0.height)" },
+            validate: { size in
+                guard !sides.contains(size.width) || !sides.contains(size.height) else { return }
+                throw AttachPrepError(
+                    .optionsInvalidSize,
+                    "The thumbnail size \(size.width)x\(size.height) must be between 1x1 and "
+                        + "\(sides.upperBound)x\(sides.upperBound) pixels.")
+            })
     }
 }
 
@@ -157,6 +187,23 @@ extension ThumbnailTimeChoice: Codable {
     }
 }
 
+extension OptionForm where Value == ThumbnailTimeChoice {
+    /// A number, or `auto`.
+    static var thumbnailTime: OptionForm {
+        OptionForm(
+            schema: #""anyOf": [{"type": "number", "minimum": 0}, {"enum": ["auto", null]}]"#,
+            examples: ["0", "2.5", "86400", "auto"],
+            parse: { $0 == "auto" ? .auto : Double($0).map(ThumbnailTimeChoice.at) },
+            text: { choice in if case .at(let time) = choice { "\(time)" } else { "auto" } },
+            validate: { choice in
+                guard case .at(let time) = choice, !(time >= 0 && time.isFinite) else { return }
+                throw AttachPrepError(
+                    .optionsInvalidTime,
+                    "The thumbnail time \(time) is invalid; give seconds or a frame number, 0 or more.")
+            })
+    }
+}
+
 extension CropChoice {
     /// Parses the text form of requests and command lines: `smart`, or `smart:16:9`.
     ///
@@ -190,8 +237,7 @@ extension CropChoice {
         init(_ choice: CropChoice) {
             switch choice {
             case .part(let rect): self = .part(rect)
-            case .smart(.square): self = .text("smart")
-            case .smart(let ratio): self = .text("smart:\(ratio.width):\(ratio.height)")
+            case .smart(let ratio): self = .text(ratio.text)
             }
         }
 
@@ -228,6 +274,56 @@ extension CropChoice {
             }
         }
     }
+}
+
+extension OptionForm where Value == CropChoice {
+    /// `X,Y,W,H`, `smart` or `smart:W:H` as a flag.
+    static var crop: OptionForm {
+        OptionForm(
+            schema: #"""
+                "anyOf": [
+                  {"type": "null"},
+                  {
+                    "type": "string", "description": "smart, or smart with an aspect ratio: smart:16:9",
+                    "pattern": "^smart(:[1-9][0-9]{0,3}:[1-9][0-9]{0,3})?$"
+                  },
+                  {
+                    "type": "object",
+                    "description": "Fractions of width and height, origin at the top left; x + width and y + height are at most 1",
+                    "required": ["x", "y", "width", "height"], "additionalProperties": false,
+                    "properties": {
+                      "x": {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+                      "y": {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+                      "width": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+                      "height": {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
+                    }
+                  }
+                ]
+                """#,
+            examples: ["0,0,1,1", "0.25,0,0.5,1", "smart", "smart:16:9"],
+            parse: { text in
+                if text.hasPrefix("smart") { return try CropChoice(text: text) }
+                let sides = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+                let values = sides.compactMap(\.self)
+                guard values.count == 4, sides.count == 4 else { return nil }
+                return try AttachPrepError.converting {
+                    .part(try ClippingRect(x: values[0], y: values[1], width: values[2], height: values[3]))
+                }
+            },
+            text: { choice in
+                switch choice {
+                case .part(let rect): "\(rect.x),\(rect.y),\(rect.width),\(rect.height)"
+                case .smart(let ratio): ratio.text
+                }
+            },
+            decode: { try $0.decodeIfPresent(CropChoice.Coded.self, forKey: $1)?.choice() },
+            encode: { try $1.encode(CropChoice.Coded($0), forKey: $2) })
+    }
+}
+
+extension AspectRatio {
+    /// The text form of a detected part in this ratio.
+    fileprivate var text: String { self == .square ? "smart" : "smart:\(width):\(height)" }
 }
 
 extension Limits {

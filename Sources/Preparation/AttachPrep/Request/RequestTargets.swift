@@ -108,3 +108,16 @@ extension RequestTargets: Codable {
         try value.encode([MediaTarget.ios.rawValue] + names)
     }
 }
+
+extension OptionForm where Value == RequestTargets {
+    /// A list of names.
+    static var targets: OptionForm {
+        OptionForm(
+            schema: #"""
+                "type": ["array", "null"], "minItems": 1, "maxItems": \#(Limits.targetsMax),
+                "items": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9-]{0,\#(Limits.targetNameCharactersMax - 1)}$"}
+                """#,
+            examples: ["ios", "ios,android,web"], parse: { try RequestTargets(text: $0) },
+            text: { ([MediaTarget.ios.rawValue] + $0.names).joined(separator: ",") })
+    }
+}
