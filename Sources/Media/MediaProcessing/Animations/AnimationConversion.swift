@@ -129,20 +129,9 @@ struct AnimationFacts {
     /// Reads the file's structure without decoding.
     static func read(_ conversion: AttachmentConversion) throws -> AnimationFacts {
         let (source, deadline) = (conversion.source, conversion.clock.deadline)
-        func window(_ noun: String) throws -> ByteWindow {
-            try ByteWindow(descriptor: source, noun: noun, deadline: deadline)
-        }
-        let frames = try AnimationDecoders.open(
-            descriptor: source, format: conversion.request.format, deadline: deadline)
-        let delays =
-            switch conversion.request.format.imageFormat {
-            case .webp: try WebPParser.parse(window("WebP")).delaysMilliseconds
-            case .png: try PNGParser.parse(window("PNG")).delaysMilliseconds
-            case .avif: try AVIFSequenceIndex(source, deadline: deadline).delaysMilliseconds
-            // Of these, `open` accepts GIF only.
-            case .gif, .jpeg, .heic, .heif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
-                try GIFParser.parse(window("GIF")).delaysMilliseconds
-            }
+        let format = conversion.request.format
+        let frames = try AnimationDecoders.open(descriptor: source, format: format, deadline: deadline)
+        let delays = try format.imageFormat?.frameDelays(source, deadline: deadline) ?? []
         return AnimationFacts(
             width: frames.width, height: frames.height, delays: delays.map(AnimationDecoders.shown),
             loopCount: frames.loopCount)

@@ -35,17 +35,11 @@ package enum AnimationDecoders {
     package static func open(
         descriptor: CInt, format: MediaFormat, deadline: ContinuousClock.Instant
     ) throws -> any AnimationDecoder {
-        switch format.imageFormat {
-        case .gif:
-            try GIFDecoder(
-                ByteWindow(descriptor: descriptor, noun: "GIF", deadline: deadline), deadline: deadline)
-        case .webp: try WebPAnimationDecoder(descriptor, deadline: deadline)
-        case .png: try APNGDecoder(descriptor, deadline: deadline)
-        case .avif: try AVIFSequenceDecoder(descriptor, deadline: deadline)
-        case .jpeg, .heic, .heif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
+        guard let frames = try format.imageFormat?.animation(descriptor, deadline: deadline) else {
             throw AttachPrepError(
                 .mediaUnsupported, "The file is not an animated image; send a GIF, WebP, APNG or AVIF.")
         }
+        return frames
     }
 
     /// A delay as devices show it: browsers and iOS use 100 ms for delays up to 10 ms.

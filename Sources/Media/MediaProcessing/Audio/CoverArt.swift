@@ -26,12 +26,7 @@ package enum CoverArt {
     /// Whether a cover is a JPEG or PNG that does not exceed the decoding limits.
     static func isHarmless(_ bytes: [UInt8]) -> Bool {
         let window = ByteWindow(bytes: bytes, noun: "cover")
-        switch ImageSignature.format(of: LeadingBytes(Array(bytes.prefix(64))))?.imageFormat {
-        case .jpeg: return (try? DecodingMemory.coefficientBytes(window)) != nil
-        case .png: return (try? PNGParser.parse(window)) != nil
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
-            return false
-        }
+        return ImageSignature.format(of: LeadingBytes(Array(bytes.prefix(64))))?.imageFormat?.isCover(window) ?? false
     }
 }
 

@@ -12,11 +12,7 @@ struct DeclaredColors: Hashable {
 
     /// Nil where pixels are in sRGB, or only a profile describes them.
     static func read(_ format: MediaFormat, in window: ByteWindow) throws -> DeclaredColors? {
-        switch format.imageFormat {
-        case .png: try png(window)
-        case .heic, .heif, .avif: heif(window)
-        case .jpeg, .gif, .webp, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil: nil
-        }
+        try format.imageFormat?.colors(in: window)
     }
 
     static func png(_ window: ByteWindow) throws -> DeclaredColors? {
@@ -25,7 +21,7 @@ struct DeclaredColors: Hashable {
         return DeclaredColors(description: description, replacesProfile: chunks.replacesProfile)
     }
 
-    private static func heif(_ window: ByteWindow) -> DeclaredColors? {
+    static func heif(_ window: ByteWindow) -> DeclaredColors? {
         guard let items = try? HEIFItems(window), let codePoints = try? items.colors.codePoints else { return nil }
         let description = codePoints.description
         return description.isSRGB ? nil : DeclaredColors(description: description, replacesProfile: false)

@@ -336,11 +336,6 @@ struct HEIFReferenceValidator {
     }
 }
 
-extension MediaFormat {
-    /// Whether libheif decodes it.
-    var isHEIF: Bool { [.heic, .heif, .avif].contains(self) }
-}
-
 extension Limits {
     /// Tiles of a HEIF: a phone's 48 megapixels are 192.
     static let heifTilesMax = 10_000

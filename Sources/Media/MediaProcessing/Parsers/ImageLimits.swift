@@ -72,7 +72,7 @@ package enum ImageLimits {
 /// Estimates the memory of decoding a still, and how far it must be reduced while it is decoded.
 struct DecodingMemory {
     /// Bytes a pixel that libwebp holds until a lossless image is decoded.
-    private static let webPBytesPerPixel = 4
+    static let webPBytesPerPixel = 4
     /// Peak bytes a pixel of libjxl 0.7, a little above what was measured on images of 20 megapixels: 8 with 8 bits; 37
     /// with 8 bits and alpha, or 28 with more bits; 53 with both.
     private static func jpegXLBytesPerPixel(hasAlpha: Bool, isDeep: Bool) -> Int {
@@ -125,14 +125,7 @@ struct DecodingMemory {
     static func decoderBytes(
         _ stored: Image, format: MediaFormat, source: CInt, deadline: ContinuousClock.Instant
     ) throws -> Int {
-        switch format.imageFormat {
-        case .jpeg: try coefficientBytes(ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline))
-        case .png: try interlacedBytes(stored)
-        case .webp: stored.width * stored.height * webPBytesPerPixel
-        // The decoded image, which the loader holds as a whole.
-        case .jpegXL: stored.width * stored.height * stored.bands * stored.sampleBytes
-        case .gif, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .svg, nil: 0
-        }
+        try format.imageFormat?.decoderBytes(of: stored, source: source, deadline: deadline) ?? 0
     }
 
     /// Checks a JPEG XL before libjxl decodes it.
@@ -152,7 +145,7 @@ struct DecodingMemory {
     /// Bytes that the loader holds of an interlaced PNG, whose rows are complete only at the end; 0 for others.
     ///
     /// - Throws: `media.too_many_pixels` when they exceed the limit.
-    private static func interlacedBytes(_ stored: Image) throws -> Int {
+    static func interlacedBytes(_ stored: Image) throws -> Int {
         guard stored.has("interlaced") else { return 0 }
         let bytes = stored.width * stored.height * stored.bands * stored.sampleBytes
         guard bytes <= Limits.interlacedBytesMax else {

@@ -36,15 +36,7 @@ struct ImageRenderer {
     private func renderChosen() throws -> RenderedMedia {
         switch request.frameSelection {
         case .still where canReduceWhileDecoding: try renderReduced()
-        case .still where request.format == .bmp: try still.render(bitmap())
-        case .still where request.format == .icon:
-            try still.render(IconDecoder.image(descriptor: source, deadline: deadline))
-        case .still where request.format == .svg:
-            try still.render(SVGRenderer.image(descriptor: source, deadline: deadline))
-        case .still where request.format == .gif: try renderGIF(0)
-        case .still where request.format.isHEIF: try renderHEIF()
-        case .still where request.format == .webp: try renderWebP()
-        case .still: try validateAndRender()
+        case .still: try request.format.imageFormat?.render(with: self) ?? validateAndRender()
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
         case .coverArt: try renderCoverArt()
@@ -101,8 +93,10 @@ struct ImageRenderer {
     /// Whether only a thumbnail of an unchanged file is needed: JPEG can be decoded at an eighth of its size, WebP at
     /// any size.
     private var canReduceWhileDecoding: Bool {
-        request.attachment == nil && request.crop == nil && [.jpeg, .png, .webp].contains(request.format)
+        request.attachment == nil && request.crop == nil && isReducedWhileDecoding
     }
+
+    private var isReducedWhileDecoding: Bool { request.format.imageFormat?.isReducedWhileDecoding == true }
 
     /// One pass that reads all lines, so that a truncated file is detected.
     private func renderReduced() throws -> RenderedMedia {
@@ -134,7 +128,7 @@ struct ImageRenderer {
     private var needsImage: Bool { request.thumbnail != nil || !request.targets.isEmpty }
 
     /// Writes what is made of an image that was reduced while it was decoded.
-    private func renderReduced(_ image: Image, cut: PixelRect?) throws -> RenderedMedia {
+    func renderReduced(_ image: Image, cut: PixelRect?) throws -> RenderedMedia {
         guard request.targets.isEmpty else { return try still.render(image) }
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(image, cut: cut)
@@ -172,111 +166,29 @@ struct ImageRenderer {
 
     /// Fast path for plain files; nil where it does not apply or fails; libvips is used then.
     private func renderReducedDirectly(_ download: DownloadingFile? = nil) throws -> RenderedMedia? {
-        switch request.format.imageFormat {
-        case .jpeg: try renderReducedJPEG(download)
-        case .png: try renderReducedPNG(download)
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil: nil
-        }
+        try request.format.imageFormat?.renderReduced(with: self, download)
     }
 
-    private func renderReducedPNG(_ download: DownloadingFile?) throws -> RenderedMedia? {
-        guard let png = try PNGThumbnailer(source: source, deadline: deadline, download),
-            let thumbnail = try png.thumbnail(for: request)
-        else { return nil }
-        guard request.targets.isEmpty else {
-            switch thumbnail {
-            case .opaque(let image): return try still.renderReduced(image)
-            case .transparent(let image): return try still.render(image)
-            }
-        }
-        var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(thumbnail)
-        if case .transparent(let image) = thumbnail { try rendered.warn(ifInvisible: image) }
-        return rendered
-    }
-
-    private func renderReducedJPEG(_ download: DownloadingFile?) throws -> RenderedMedia? {
-        guard let jpeg = try JPEGThumbnailer(source: source, deadline: deadline),
-            case let colors = try jpeg.colors(),
-            let image = try jpeg.image(for: request, colors: colors, download: download)
-        else { return nil }
-        if case .managed(let profile) = colors {
-            let managed = try Image.wrap(
-                pixels: image.isGray ? image.luma : image.rgb, width: image.width, height: image.height,
-                bands: image.isGray ? 1 : 3, orientation: 1, colorProfile: profile)
-            return try renderReduced(managed.inSRGB().inMemory(), cut: nil)
-        }
-        guard request.targets.isEmpty else { return try still.renderReduced(image) }
-        var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(image)
-        return rendered
-    }
-
-    /// The orientation that libvips does not know of; nil where it knows.
-    private var textOrientation: Orientation? {
-        request.format == .png ? PNGTextOrientation.read(descriptor: source) : nil
-    }
-
-    private var isTurnedByText: Bool { textOrientation != nil }
+    /// Whether it has an orientation that libvips does not know of.
+    private var isTurnedByText: Bool { request.format.imageFormat?.textOrientation(source) != nil }
 
     func openStill(_ pages: Image.Pages = .primary) throws -> Image {
         let image =
-            switch request.format.imageFormat {
-            case .heic, .heif, .avif: try HEIFLoader.open(source, deadline: deadline)
-            case .tiff:
-                try TIFFValidator.parse(ByteWindow(descriptor: source, noun: "TIFF", deadline: deadline)).open(source)
-            case .png:
-                try textOrientation.map { try Image.open(descriptor: source, pages: pages).oriented($0.rawValue) }
-                    ?? Image.open(descriptor: source, pages: pages)
-            case .jpeg, .gif, .webp, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
-                try Image.open(descriptor: source, pages: pages)
-            }
+            try request.format.imageFormat?.open(source, pages: pages, deadline: deadline)
+            ?? Image.open(descriptor: source, pages: pages)
         try ImageLimits.check(width: image.width, height: image.height, format: request.format)
         _ = try DecodingMemory.decoderBytes(image, format: request.format, source: source, deadline: deadline)
         return image
     }
 
-    /// With libav where the file is plain, else with libvips and libheif.
-    private func renderHEIF() throws -> RenderedMedia {
-        let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
-        try HEIFReferenceValidator.check(window)
-        var rendered =
-            switch try HEIFDecoder.decode(source: source, format: request.format, deadline: deadline) {
-            case .components(let image): try renderComponents(image)
-            case .pixels(let frame): try still.render(upright(frame))
-            case nil: try renderWhole()
-            }
-        if try HEIFLoader.hasSequence(window) {
-            rendered.warnings.append(
-                PreparationWarning(
-                    .animationLost, "The file also has a sequence of images; only its still image was used."))
-        }
-        return rendered
-    }
-
-    private func renderComponents(_ image: PlanarImage) throws -> RenderedMedia {
-        var rendered = try still.render(image)
-        if image.isHalved, rendered.attachment != nil {
-            rendered.reductions.insert(
-                "the image was reduced to \(image.width) x \(image.height) to fit in memory", at: 0)
-        }
-        return rendered
-    }
-
-    /// With libwebp where the file is plain, else with libvips; a crop, which shows single pixels, also uses libvips.
-    private func renderWebP() throws -> RenderedMedia {
-        let plain = request.crop == nil ? try WebPStillDecoder.decode(source: source, deadline: deadline) : nil
-        return try plain.map(still.render) ?? renderWhole()
-    }
-
     /// As `renderWhole`, after validating the file's data.
-    private func validateAndRender() throws -> RenderedMedia {
+    func validateAndRender() throws -> RenderedMedia {
         try StillValidator.requireIntact(request.format, source: source)
         return try renderWhole()
     }
 
     /// The still, upright and in memory, as large as memory and the rendition allow.
-    private func renderWhole() throws -> RenderedMedia {
+    func renderWhole() throws -> RenderedMedia {
         let stored = try openStill()
         let memory = try DecodingMemory(stored, format: request.format, source: source, deadline: deadline)
         let wantedLongSide = wantedLongSide(of: stored)
@@ -293,7 +205,7 @@ struct ImageRenderer {
     }
 
     private func reduced(_ stored: Image, side: Int) throws -> Image {
-        let reducesInDecoder = [.jpeg, .png, .webp].contains(request.format) && !isTurnedByText
+        let reducesInDecoder = isReducedWhileDecoding && !isTurnedByText
         return try inSRGB(
             reducesInDecoder
                 ? Image.openReduced(descriptor: source, width: side, height: side)
@@ -324,10 +236,6 @@ struct ImageRenderer {
             others, imageWidth: swaps ? stored.height : stored.width,
             imageHeight: swaps ? stored.width : stored.height)
         return size.longSide.map { max($0, side) }
-    }
-
-    private func bitmap() throws -> Image {
-        try upright(BMPDecoder.bmp(descriptor: source, deadline: deadline))
     }
 
     // MARK: Movies and audio
@@ -375,7 +283,7 @@ struct ImageRenderer {
     }
 
     /// Decoded pixels, rotated first, then stretched along what was their width.
-    private func upright(_ decoded: DecodedFrame) throws -> Image {
+    func upright(_ decoded: DecodedFrame) throws -> Image {
         let turned = try Image.wrap(
             pixels: decoded.bytes, width: decoded.width, height: decoded.height, bands: decoded.bands,
             orientation: decoded.orientation.rawValue

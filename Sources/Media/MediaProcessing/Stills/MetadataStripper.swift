@@ -9,9 +9,7 @@ struct MetadataStripper {
     private static let pieceBytes = 65_536
 
     private let window: ByteWindow
-    private let needed: [Range<Int>]
-    /// Bytes inserted after a JPEG's SOI.
-    private let lead: [UInt8]
+    private let retained: RetainedBytes
 
     /// Bytes of the result.
     let bytes: Int
@@ -19,24 +17,16 @@ struct MetadataStripper {
     /// Nil where pixels are not stored as displayed, or the format is not supported.
     init?(_ format: MediaFormat, source: CInt, deadline: ContinuousClock.Instant) throws {
         window = try ByteWindow(descriptor: source, noun: "image", deadline: deadline)
-        switch format.imageFormat {
-        case .jpeg:
-            // A file whose segments cannot be parsed may still decode; then it is re-encoded.
-            guard let segments = try? JPEGSegments.parse(window), segments.components != 4 else { return nil }
-            needed = segments.needed
-            lead = segments.hasJFIF || segments.hasAdobe ? [] : JFIFHeader.segment
-        case .png:
-            (needed, lead) = (try PNGRetainedChunks.parse(window).needed, [])
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil:
-            return nil
-        }
-        bytes = needed.reduce(lead.count) { $0.adding(clamping: $1.count) }
+        guard let retained = try format.imageFormat?.retained(in: window) else { return nil }
+        self.retained = retained
+        bytes = retained.ranges.reduce(retained.lead.count) { $0.adding(clamping: $1.count) }
     }
 
     /// Writes the result.
     func write(to output: OutputFile) throws {
         var outputOffset = 0
-        for (index, range) in needed.enumerated() {
+        let lead = retained.lead
+        for (index, range) in retained.ranges.enumerated() {
             var offset = range.lowerBound
             while offset < range.upperBound {
                 var count = min(Self.pieceBytes, range.upperBound - offset)
@@ -52,6 +42,13 @@ struct MetadataStripper {
             }
         }
     }
+}
+
+/// What remains of a file without its metadata.
+struct RetainedBytes {
+    let ranges: [Range<Int>]
+    /// Bytes inserted after a JPEG's SOI.
+    let lead: [UInt8]
 }
 
 /// The chunks of a PNG that affect display, and whether there are others.

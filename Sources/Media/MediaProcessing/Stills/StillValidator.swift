@@ -17,14 +17,10 @@ enum StillValidator {
     ///
     /// - Throws: `media.corrupt`.
     static func requireIntact(_ format: MediaFormat, source: CInt) throws {
-        switch format.imageFormat {
-        case .jpeg: try requireIntactJPEG(source)
-        case .png: try requireIntactPNG(source)
-        case .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .icon, .jpeg2000, .jpegXL, .svg, nil: break
-        }
+        try format.imageFormat?.requireIntact(source)
     }
 
-    private static func requireIntactJPEG(_ source: CInt) throws {
+    static func requireIntactJPEG(_ source: CInt) throws {
         switch JPEGValidation(descriptor: source) {
         case .intact: break
         case .endMissing: throw corrupt("no end marker")
@@ -33,7 +29,7 @@ enum StillValidator {
         }
     }
 
-    private static func requireIntactPNG(_ source: CInt) throws {
+    static func requireIntactPNG(_ source: CInt) throws {
         if case .damaged(let what) = PNGValidation(descriptor: source) { throw corrupt(what) }
     }
 
