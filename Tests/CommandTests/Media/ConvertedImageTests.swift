@@ -4,9 +4,7 @@ import Testing
 
 /// Stills that are not attachable become JPEG, or PNG if they have transparency.
 @Suite(.timeLimit(.minutes(2))) struct ConvertedStillTests {
-    static let opaque = [
-        "grid.webp", "grid.avif", "grid.heic", "grid.tiff", "grid.bmp", "grid.jxl", "grid.jp2", "grid.ico",
-    ]
+    static let opaque = Sample.convertedStills.map(\.file)
 
     @Test(arguments: opaque)
     func `A still that is not attachable becomes a JPEG with a JFIF header`(name: String) async throws {

@@ -26,11 +26,12 @@ import Testing
             uniqueKeysWithValues: Self.percents.map { ($0, try #require(result.manifests["cut-\($0)"])) })
     }
 
-    @Test(arguments: [
-        "cmyk.jpg", "grid.png", "grid.gif", "counter.gif", "grid.webp", "grid.avif",
-        "grid.heic", "grid.tiff", "grid.bmp", "grid.jxl", "grid.jp2", "grid.ico", "transparent.webp",
-        "counter.webp", "counter.apng.png",
-    ])
+    private static let images =
+        Sample.convertedStills.map(\.file) + [
+            "cmyk.jpg", "grid.png", "grid.gif", "counter.gif", "transparent.webp", "counter.webp", "counter.apng.png",
+        ]
+
+    @Test(arguments: images)
     func `A truncated image is media.corrupt`(name: String) async throws {
         for (percent, manifest) in try await cut(name) {
             #expect(manifest.error?.code == "media.corrupt", "cut at \(percent) %: \(manifest.outcome)")

@@ -10,11 +10,12 @@ import Testing
 struct ImageRendererTests {
     private let motif = Array(1...12)
 
-    @Test(arguments: [
-        ("grid.jpg", MediaFormat.jpeg), ("grid.png", .png), ("grid.webp", .webp), ("grid.heic", .heic),
-        ("grid.avif", .avif), ("grid.tiff", .tiff), ("grid.bmp", .bmp), ("grid.jxl", .jpegXL),
-        ("grid.jp2", .jpeg2000), ("cmyk.jpg", .jpeg), ("grid.gif", .gif),
-    ])
+    private static let stills =
+        Sample.convertedStills.filter { $0.file != "grid.ico" }.compactMap { sample in
+            sample.format.flatMap(MediaFormat.init).map { (sample.file, $0) }
+        } + [("grid.jpg", .jpeg), ("grid.png", .png), ("cmyk.jpg", .jpeg), ("grid.gif", .gif)]
+
+    @Test(arguments: stills)
     func `Every still format gives the same thumbnail`(name: String, format: MediaFormat) throws {
         let still = try RenderedStill(StillFixture.sample(name), format: format)
         #expect(still.media.thumbnail?.width == 300 && still.media.thumbnail?.height == 225)

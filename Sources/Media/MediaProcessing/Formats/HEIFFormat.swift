@@ -61,7 +61,7 @@ struct HEIFFormat: ImageFormat {
         try HEIFReferenceValidator.check(window)
         var rendered =
             switch try HEIFDecoder.decode(source: renderer.source, format: format, deadline: renderer.deadline) {
-            case .components(let image): try renderComponents(image, renderer)
+            case .components(let image): try render(image, with: renderer)
             case .pixels(let frame): try renderer.still.render(renderer.upright(frame))
             case nil: try renderer.renderWhole()
             }
@@ -73,7 +73,7 @@ struct HEIFFormat: ImageFormat {
         return rendered
     }
 
-    private func renderComponents(_ image: PlanarImage, _ renderer: ImageRenderer) throws -> RenderedMedia {
+    private func render(_ image: PlanarImage, with renderer: ImageRenderer) throws -> RenderedMedia {
         var rendered = try renderer.still.render(image)
         if image.isHalved, rendered.attachment != nil {
             rendered.reductions.insert(

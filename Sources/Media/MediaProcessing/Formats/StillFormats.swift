@@ -7,8 +7,10 @@ import MediaTypes
 /// Source: Adobe, "TIFF Revision 6.0"; the BigTIFF design of libtiff.
 struct TIFFFormat: ImageFormat {
     func matches(_ first: LeadingBytes) -> Bool {
-        [[0x49, 0x49, 0x2A, 0], [0x4D, 0x4D, 0, 0x2A], [0x49, 0x49, 0x2B, 0], [0x4D, 0x4D, 0, 0x2B]]
-            .contains { first.has($0) }
+        let signatures: [[UInt8]] = [
+            [0x49, 0x49, 0x2A, 0], [0x4D, 0x4D, 0, 0x2A], [0x49, 0x49, 0x2B, 0], [0x4D, 0x4D, 0, 0x2B],
+        ]
+        return signatures.contains { first.has($0) }
     }
 
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {
