@@ -1,6 +1,7 @@
 import ArgumentParser
 import AttachPrep
 import AttachPrepModel
+import AttachPrepService
 import FoundationEssentials
 import MediaTypes
 
@@ -49,39 +50,11 @@ struct OutputOptionGroup: ParsableArguments {
 }
 
 /// Options for the publish target, shared by `prepare`, `batch`, `payload` and `doctor`.
-struct PublishOptionGroup: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Where to write results: file: (the folder of --output) or s3://bucket/prefix.", valueName: "target"))
-    var publish = "file:"
+struct PublishOptionGroup: SettingTable {
+    static let settings: [Setting] = [.publish, .s3Endpoint, .s3Region, .s3PathStyle, .s3CacheControl, .s3Layout]
+    static let table = settings.map { TableFlag($0, help: .named($0)) }
 
-    @Option(
-        name: .customLong("s3-endpoint"),
-        help: ArgumentHelp(
-            "S3 endpoint (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL; default: Amazon S3).", valueName: "url"))
-    var s3Endpoint: String?
-
-    @Option(
-        name: .customLong("s3-region"),
-        help: ArgumentHelp("S3 region (AWS_REGION, AWS_DEFAULT_REGION; default: us-east-1).", valueName: "region"))
-    var s3Region: String?
-
-    @Flag(
-        name: .customLong("s3-path-style"),
-        help: "Use path-style S3 URLs, with the bucket in the path instead of the host name.")
-    var s3PathStyle = false
-
-    @Option(
-        name: .customLong("s3-cache-control"),
-        help: ArgumentHelp(
-            "Cache-Control header of files in the bucket (default: \(ResultLayout.content.cacheControl)).",
-            valueName: "text"))
-    var s3CacheControl: String?
-
-    @Option(
-        name: .customLong("s3-layout"),
-        help: "Keys of files in the bucket: content (by digest) or id (in a folder for each result).")
-    var s3Layout = ResultLayout.content
+    let given: [String: [String]]
 
     func validate() throws {
         _ = try target()
@@ -92,15 +65,8 @@ struct PublishOptionGroup: ParsableArguments {
     /// - Throws: `ValidationError` for an invalid target.
     func target() throws -> PublishDestination {
         do {
-            let target = try PublishDestination(publish, environment: ProcessInfo.processInfo.environment)
-            guard case .bucket(var settings) = target else { return target }
-            settings.endpoint = s3Endpoint
-            settings.region = s3Region
-            if s3PathStyle { settings.usesPathStyle = true }
-            settings.cacheControl = s3CacheControl
-            settings.layout = s3Layout
-            return .bucket(settings)
-        } catch {
+            return try PublishDestination(flags: flags, environment: ProcessInfo.processInfo.environment)
+        } catch let error as AttachPrepError {
             throw ValidationError(error.message)
         }
     }

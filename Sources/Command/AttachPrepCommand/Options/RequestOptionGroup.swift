@@ -1,4 +1,4 @@
-public import ArgumentParser
+import ArgumentParser
 import AttachPrep
 import AttachPrepModel
 
@@ -39,5 +39,3 @@ extension TableFlag {
         }
     }
 }
-
-extension ResultLayout: ExpressibleByArgument {}

@@ -18,7 +18,7 @@ protocol SettingTable: SettingFlags, FlagTable {
 }
 
 extension SettingTable {
-    static var table: [TableFlag] { settings.map(TableFlag.init) }
+    static var table: [TableFlag] { settings.map { TableFlag($0, help: .of($0)) } }
 
     /// In the text form of environment variables: lists are joined by commas.
     var flags: [Setting: String] {
@@ -30,8 +30,7 @@ extension SettingTable {
 }
 
 extension TableFlag {
-    fileprivate init(_ setting: Setting) {
-        let help = ArgumentHelp.of(setting)
+    init(_ setting: Setting, help: ArgumentHelp) {
         self.init(
             name: setting.rawValue, kind: setting.valueName == nil ? .onOff : setting.isList ? .list : .value,
             help: help.abstract, valueName: setting.valueName)
@@ -150,7 +149,8 @@ struct QueueOptionGroup: SettingTable {
 extension ArgumentHelp {
     /// The help of a setting, for commands that do not read its environment variable.
     static func named(_ setting: Setting) -> ArgumentHelp {
-        ArgumentHelp("\(setting.help)", valueName: setting.valueName)
+        let standard = setting.defaultText.map { " (default: \($0))" } ?? ""
+        return ArgumentHelp("\(setting.help)\(standard)", valueName: setting.valueName)
     }
 
     /// The help of a setting, followed by its environment variable and default.

@@ -106,7 +106,7 @@ extension Setting {
         case .host: "Address to listen on; must be loopback if no tokens are set."
         case .port: "Port to listen on; 0 picks a free port."
         case .baseURL: "Public URL of the service; each file's URL begins with it."
-        case .publish: "Where to store result files: file: (served from the data folder) or s3://bucket/prefix."
+        case .publish: "Where to store result files: file: (a folder) or s3://bucket/prefix."
         case .publishBaseURL: "Public URL of the bucket, such as a CDN."
         case .s3Endpoint: "S3 endpoint; else AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or Amazon S3."
         case .s3Region: "S3 region; else AWS_REGION, AWS_DEFAULT_REGION or us-east-1."

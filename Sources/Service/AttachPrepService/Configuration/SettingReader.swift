@@ -1,4 +1,4 @@
-import AttachPrep
+package import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
@@ -91,6 +91,16 @@ extension Unicode.GeneralCategory {
     /// Whether a character of it would break or disguise a name.
     fileprivate var isUnprintable: Bool {
         [.control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator].contains(self)
+    }
+}
+
+extension PublishDestination {
+    /// The publish target of a command that reads neither a configuration file nor the variables of settings.
+    ///
+    /// - Throws: `request.invalid`, with a message that names the invalid flag.
+    package init(flags: [Setting: String], environment: [String: String]) throws {
+        let values = SettingValues(flags: flags, environment: [:], file: nil)
+        self = try SettingReader(values).publishTarget(environment: environment)
     }
 }
 
