@@ -124,10 +124,10 @@ enum MutableContentCheck {
 
     private static func reason(_ push: CheckedPayload) -> String? {
         guard let aps = push.aps else {
-            return found(push) ?? "The payload has no aps, where mutable-content belongs"
+            return misplacement(in: push) ?? "The payload has no aps, where mutable-content belongs"
         }
         guard let value = aps["mutable-content"] else {
-            return found(push) ?? "aps.mutable-content is missing"
+            return misplacement(in: push) ?? "aps.mutable-content is missing"
         }
         if value.double == 1 || value == .string("1") { return nil }
         return value.string?.lowercased() == "true"
@@ -135,7 +135,7 @@ enum MutableContentCheck {
     }
 
     /// The wrong spelling or position of the key, if one is found.
-    private static func found(_ push: CheckedPayload) -> String? {
+    private static func misplacement(in push: CheckedPayload) -> String? {
         let aps = push.aps
         if let key = spellings.first(where: { aps?[$0] != nil }) {
             return "aps.\(key) is not how iOS spells it (mutable-content, with a hyphen)"

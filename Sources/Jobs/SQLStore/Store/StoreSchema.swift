@@ -14,10 +14,10 @@ package enum StoreSchema {
     ///
     /// - Throws: `queue.unavailable` when a newer version made them; `SQLError` without the right to create tables.
     package static func migrate(_ database: any SQLDatabase) async throws {
-        if try await database.read({ try found(in: $0) }) == version { return }
+        if try await database.read({ try storedVersion(in: $0) }) == version { return }
         try await database.transact(.exclusive) { connection in
             // Checked again inside the transaction: another process may have migrated meanwhile.
-            let found = try found(in: connection)
+            let found = try storedVersion(in: connection)
             guard found < version else { return }
             _ = try connection.run(statements(connection.dialect).map { SQLStatement($0) })
             try connection.run("INSERT INTO setting (name, value) VALUES ('schema', $1)", [.text("\(version)")])
@@ -25,7 +25,7 @@ package enum StoreSchema {
     }
 
     /// - Throws: `queue.unavailable` for a newer version.
-    private static func found(in connection: any SQLConnection) throws -> Int {
+    private static func storedVersion(in connection: any SQLConnection) throws -> Int {
         guard try !connection.run([connection.dialect.existence(of: "setting")])[0].rows.isEmpty else { return 0 }
         let text: String? = try connection.row("SELECT value FROM setting WHERE name = 'schema'")?[0]
         let found = text.flatMap { Int($0) } ?? 0

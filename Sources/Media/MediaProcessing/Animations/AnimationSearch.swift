@@ -35,7 +35,7 @@ struct AnimationSearch {
 
     func run() throws -> Found {
         let full = try pass(AnimationStep(), palette: firstPalette(), scale: baseScale, overrunPolicy: .abort)
-        if let found = found(full, step: AnimationStep(), isTimeLimited: false) { return found }
+        if let found = candidate(full, step: AnimationStep(), isTimeLimited: false) { return found }
         var workReduction = PassWorkReduction(pace: full.pace, frames: facts.delays.count, seconds: clock.secondsLeft)
         var (found, pace) = try search(workReduction, pace: full.pace)
         // What lack of time took from the animation is decided again by the latest pace.
@@ -74,7 +74,7 @@ struct AnimationSearch {
                 overrunPolicy: best != nil ? .abort : isLast ? .dropFramesToFit : .dropFramesWhenLate)
             passSeconds = clock.secondsSpent - start
             pace = result.pace * workReduction.workShare(step)
-            let next = found(result, step: step, isTimeLimited: workReduction.binds(step))
+            let next = candidate(result, step: step, isTimeLimited: workReduction.binds(step))
             if let next, next.bytes.count > best?.bytes.count ?? 0 { best = next }
             if let best, isLast || Double(best.bytes.count) >= Double(bytesMax) * Self.closeShare {
                 return (best, pace)
@@ -102,7 +102,7 @@ struct AnimationSearch {
         return try pass.run()
     }
 
-    private func found(_ result: AnimationPass.Result, step: AnimationStep, isTimeLimited: Bool) -> Found? {
+    private func candidate(_ result: AnimationPass.Result, step: AnimationStep, isTimeLimited: Bool) -> Found? {
         guard let bytes = result.bytes else { return nil }
         return Found(
             step: step, bytes: bytes, width: result.width, height: result.height, entries: result.entries,

@@ -18,7 +18,7 @@ public enum PayloadReader {
                 .payloadInvalid, "The payload is not an object; send one JSON object with aps in it.")
         }
         let media = [true, false].lazy.compactMap { isForIOS in
-            found(in: payload, dialect, isForIOS: isForIOS)
+            firstMedia(in: payload, dialect, isForIOS: isForIOS)
         }.first
         guard let media else { throw MissingMedia.error(dialect, in: payload) }
         let wanted = media.targets(named: targets)
@@ -47,9 +47,11 @@ public enum PayloadReader {
     /// The media at the first envelope that has any.
     ///
     /// - Parameter isForIOS: Whether only media that iOS shows counts, or that the dialect's only system shows.
-    private static func found(in payload: PayloadValue, _ dialect: PayloadDialect?, isForIOS: Bool) -> PayloadMedia? {
+    private static func firstMedia(in payload: PayloadValue, _ dialect: PayloadDialect?, isForIOS: Bool)
+        -> PayloadMedia?
+    {
         for (index, root) in PayloadEnvelope.roots.enumerated() {
-            guard let (inner, dialect, reading) = found(in: payload, at: root, dialect), !isForIOS || reading.isForIOS
+            guard let (inner, dialect, reading) = reading(of: payload, at: root, dialect), !isForIOS || reading.isForIOS
             else { continue }
             let later = PayloadEnvelope.roots[(index + 1)...].filter { $0 != PayloadEnvelope.sandbox(of: root) }
             let placed = root.steps.isEmpty ? reading : DialectMedia(dialect.inside(root), in: payload)
@@ -81,15 +83,15 @@ public enum PayloadReader {
         besides media: PayloadMedia, in payload: PayloadValue, dialect: PayloadDialect? = nil
     ) -> PayloadMedia? {
         guard let root = PayloadEnvelope.sandbox(of: media.root),
-            let (_, dialect, _) = found(in: payload, at: root, dialect)
+            let (_, dialect, _) = reading(of: payload, at: root, dialect)
         else { return nil }
         let placed = DialectMedia(dialect.inside(root), in: payload)
         return PayloadMedia(
             dialect: dialect.inside(root), items: placed.items, warnings: placed.warnings, root: root)
     }
 
-    private static func found(
-        in payload: PayloadValue, at root: PayloadPath, _ dialect: PayloadDialect?
+    private static func reading(
+        of payload: PayloadValue, at root: PayloadPath, _ dialect: PayloadDialect?
     ) -> (inner: PayloadValue, dialect: PayloadDialect, reading: DialectMedia)? {
         guard let inner = payload.value(at: root), inner.members != nil,
             let (dialect, reading) = dialect.map({ read([$0], in: inner) }) ?? detected(in: inner)

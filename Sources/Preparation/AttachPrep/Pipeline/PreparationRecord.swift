@@ -30,11 +30,11 @@ struct PreparationRecord: Sendable {
         freshness = source.freshness
         manifest.source.record(source)
         manifest.timings = source.timings
-        spans?.ended(source.timings.fetchStages)
+        spans?.record(source.timings.fetchStages)
     }
 
     func fetchFailed(_ error: any Error, milliseconds: Double) {
-        spans?.ended("fetch", milliseconds: milliseconds, error: error is UnchangedSourceError ? nil : error)
+        spans?.record("fetch", milliseconds: milliseconds, error: error is UnchangedSourceError ? nil : error)
     }
 
     mutating func inspected(_ media: InspectedMedia) {
@@ -59,7 +59,7 @@ struct PreparationRecord: Sendable {
     /// Records work that was done while the source arrived.
     mutating func worked(_ stage: MediaStage, milliseconds: Double) {
         add(milliseconds, to: stage)
-        spans?.ended(stage.rawValue, milliseconds: milliseconds)
+        spans?.record(stage.rawValue, milliseconds: milliseconds)
     }
 
     /// Records the wait for a slot and the work there.
@@ -68,7 +68,7 @@ struct PreparationRecord: Sendable {
         var error: (any Error)?
         if case .failure(let failure) = slotResult.result { error = failure }
         let queue = waited >= Self.shownWaitMilliseconds ? waited : 0
-        spans?.ended([("queue", queue), (stage.rawValue, slotResult.milliseconds)], error: error)
+        spans?.record([("queue", queue), (stage.rawValue, slotResult.milliseconds)], error: error)
         clock = slotResult.clock
         add(slotResult.milliseconds, to: stage)
     }

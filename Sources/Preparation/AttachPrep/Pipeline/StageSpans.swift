@@ -25,12 +25,12 @@ final class StageSpans: Sendable {
     }
 
     /// Adds a stage that has just ended.
-    func ended(_ name: String, milliseconds: Double, error: (any Error)? = nil) {
-        ended([(name, milliseconds)], error: error)
+    func record(_ name: String, milliseconds: Double, error: (any Error)? = nil) {
+        record([(name, milliseconds)], error: error)
     }
 
     /// Adds consecutive stages, of which the last one has just ended. Those that took no time are left out.
-    func ended(_ stages: [(name: String, milliseconds: Double)], error: (any Error)? = nil) {
+    func record(_ stages: [(name: String, milliseconds: Double)], error: (any Error)? = nil) {
         var end = DefaultTracerClock.now
         var added: [Stage] = []
         for (name, milliseconds) in stages.reversed() where milliseconds > 0 || error != nil {

@@ -98,7 +98,7 @@ public final class AccessTokens: Sendable {
 
     /// HMAC-SHA256 keyed with the full digest of a token; nil if that token is no longer valid.
     func signature(of content: String, keyID: String) -> [UInt8]? {
-        guard let known = known(keyID) else { return nil }
+        guard let known = token(keyID: keyID) else { return nil }
         return Array(
             HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: SymmetricKey(data: known.digest)))
     }
@@ -108,10 +108,10 @@ public final class AccessTokens: Sendable {
         guard let right = signature(of: content, keyID: keyID),
             text.utf8.equalsInConstantTime(Array(right.hexadecimal.utf8))
         else { return nil }
-        return known(keyID)?.caller
+        return token(keyID: keyID)?.caller
     }
 
-    private func known(_ keyID: String) -> Known? {
+    private func token(keyID: String) -> Known? {
         state.withLock(\.all).first { Self.keyID(of: $0.digest) == keyID }
     }
 

@@ -45,14 +45,14 @@ struct Authenticator: Sendable {
                     + "network.",
                 status: 403)
         }
-        guard let caller = try known(request) else { throw unauthorizedProblem(context) }
+        guard let caller = try caller(of: request) else { throw unauthorizedProblem(context) }
         return caller
     }
 
     /// The caller identified by the request's token or session cookie; nil without a valid one.
     ///
     /// - Throws: A problem with status 403 for a session cookie sent from another site's page.
-    func known(_ request: Request) throws -> Caller? {
+    func caller(of request: Request) throws -> Caller? {
         if let token = Self.token(in: request) { return tokens.caller(showing: token) }
         guard let caller = session.caller(of: request, tokens) else { return nil }
         if let problem = SessionPolicy.problemResponse(to: request) { throw problem }

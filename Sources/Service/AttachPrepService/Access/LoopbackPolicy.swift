@@ -70,19 +70,19 @@ enum LoopbackPolicy {
 }
 
 extension HTTPField.Name {
-    static let secFetchSite = known("Sec-Fetch-Site")
-    static let prefer = known("Prefer")
-    static let preferenceApplied = known("Preference-Applied")
-    static let idempotencyKey = known("Idempotency-Key")
-    static let requestID = known("X-Request-Id")
-    static let batchCallbackURL = known("Batch-Callback-URL")
-    static let lastEventID = known("Last-Event-ID")
-    static let idempotencyReplayed = known("Idempotency-Replayed")
-    static let resourcePolicy = known("Cross-Origin-Resource-Policy")
-    static let openerPolicy = known("Cross-Origin-Opener-Policy")
-    static let referrerPolicy = known("Referrer-Policy")
+    static let secFetchSite = fieldName("Sec-Fetch-Site")
+    static let prefer = fieldName("Prefer")
+    static let preferenceApplied = fieldName("Preference-Applied")
+    static let idempotencyKey = fieldName("Idempotency-Key")
+    static let requestID = fieldName("X-Request-Id")
+    static let batchCallbackURL = fieldName("Batch-Callback-URL")
+    static let lastEventID = fieldName("Last-Event-ID")
+    static let idempotencyReplayed = fieldName("Idempotency-Replayed")
+    static let resourcePolicy = fieldName("Cross-Origin-Resource-Policy")
+    static let openerPolicy = fieldName("Cross-Origin-Opener-Policy")
+    static let referrerPolicy = fieldName("Referrer-Policy")
 
-    private static func known(_ name: String) -> HTTPField.Name {
+    private static func fieldName(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is a header's name") }
         return field
     }

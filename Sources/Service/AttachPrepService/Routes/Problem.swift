@@ -167,7 +167,7 @@ struct ProblemMiddleware: RouterMiddleware {
     private func problem(of error: any Error, request: Request, context: ServiceContext) -> Problem {
         switch error {
         case let problem as Problem: return problem
-        case let error as AttachPrepError: return known(error, context: context)
+        case let error as AttachPrepError: return problem(for: error, context: context)
         case let error as HTTPError where error.status == .notFound: return unknownPath(request)
         case is HTTPParserError:
             return Problem(.requestInvalid, "The request's body is incomplete or its HTTP/1.1 framing is invalid.")
@@ -179,7 +179,7 @@ struct ProblemMiddleware: RouterMiddleware {
         }
     }
 
-    private func known(_ error: AttachPrepError, context: ServiceContext) -> Problem {
+    private func problem(for error: AttachPrepError, context: ServiceContext) -> Problem {
         if error.code.httpStatus >= 500 {
             context.logger.error("request failed", metadata: ["error": "\(error)"])
         } else if let detail = error.detail {

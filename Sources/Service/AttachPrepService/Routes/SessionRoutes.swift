@@ -19,7 +19,7 @@ struct SessionRoutes: Sendable {
 
     @Sendable private func show(_ request: Request, in context: ServiceContext) async throws -> Response {
         guard authenticator.tokens.isRequired else { return try JSONResponse.response(answer(.local)) }
-        let caller = try authenticator.known(request)
+        let caller = try authenticator.caller(of: request)
         // Limits guessing of tokens, as on all other routes.
         if caller == nil, authenticator.showsToken(request) { throw authenticator.unauthorizedProblem(context) }
         return try JSONResponse.response(answer(caller))
