@@ -113,9 +113,9 @@ import Synchronization
     private static func look(_ client: S3Client, before end: ContinuousClock.Instant) async throws {
         var request = S3Request(.get, client.bucket.location.key("a/\(Manifest.fileName)"))
         request.accepted = [404]
-        request.answerBytesMax = Limits.publishedManifestBytesMax
+        request.responseBytesMax = Limits.publishedManifestBytesMax
         let answer = try await client.send(request, before: end)
-        Invariant.hold(answer.body.count <= request.answerBytesMax, "an answer is bounded")
+        Invariant.hold(answer.body.count <= request.responseBytesMax, "an answer is bounded")
         guard answer.status == 200, answer.isWhole, let manifest = try? Manifest(json: answer.body) else { return }
         Invariant.hold((try? manifest.json()) != nil, "a manifest that was found can be written")
     }
@@ -175,7 +175,7 @@ import Synchronization
             var (thrown, hasSurplus) = ((any Error)?.none, false)
             for _ in 0..<2 {
                 var call = HTTPClientRequest(
-                    methods[Int(kind >> 4 & 3)], url, body: kind >> 4 & 3 == 1 ? small : [], answerBytesMax: 1_000,
+                    methods[Int(kind >> 4 & 3)], url, body: kind >> 4 & 3 == 1 ? small : [], responseBytesMax: 1_000,
                     deadline: .now + deadline / 2)
                 call.isRepeatable = kind & 0x40 == 0
                 do {

@@ -185,17 +185,17 @@ struct HTTPJobsClient: JobsClient {
         if let token { headers.append(("Authorization", "Bearer \(token)")) }
         let answer = try await sender.send(
             HTTPClientRequest(
-                method, url + path, headers: headers, body: body, answerBytesMax: Limits.serviceAnswerBytesMax,
+                method, url + path, headers: headers, body: body, responseBytesMax: Limits.serviceResponseBytesMax,
                 deadline: .now + .seconds(Limits.budgetSeconds)))
         guard answer.isWhole else {
             throw AttachPrepError(
                 .downloadTruncated,
-                "The service's response is incomplete or exceeds \(Limits.serviceAnswerBytesMax) bytes.")
+                "The service's response is incomplete or exceeds \(Limits.serviceResponseBytesMax) bytes.")
         }
         guard 200..<300 ~= answer.status else { throw Self.problem(answer) }
         do {
             return try ForeignJSON.decode(
-                Answer.self, from: answer.body, valuesMax: Limits.serviceAnswerBytesMax)
+                Answer.self, from: answer.body, valuesMax: Limits.serviceResponseBytesMax)
         } catch {
             throw AttachPrepError(
                 .internal, "The server at \(RedactedURL.redact(url)) is not an attachprep service; check --url.",
@@ -240,5 +240,5 @@ struct QueryString {
 
 extension Limits {
     /// Bytes of a service response that a command accepts: many times a page of jobs with manifests of 3 KB.
-    static let serviceAnswerBytesMax = 16_000_000
+    static let serviceResponseBytesMax = 16_000_000
 }

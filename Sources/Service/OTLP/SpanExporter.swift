@@ -153,7 +153,7 @@ package final class SpanExporter: Sendable {
     private func attempt(_ body: [UInt8]) async -> Answer {
         var request = HTTPClientRequest(
             .post, configuration.endpoint, headers: [("content-type", "application/json")] + configuration.headers,
-            body: body, answerBytesMax: Limits.spanAnswerBytesMax, deadline: .now + configuration.timeout)
+            body: body, responseBytesMax: Limits.spanResponseBytesMax, deadline: .now + configuration.timeout)
         request.bodyBytesMax = Limits.spanRequestBytesMax
         do {
             let answer = try await calls.send(request)
@@ -262,7 +262,7 @@ extension Limits {
     /// Bytes of a request: a span has some 700.
     static let spanRequestBytesMax = 64_000_000
     /// Bytes of the collector's answer that are read: counts and a sentence.
-    static let spanAnswerBytesMax = 16_384
+    static let spanResponseBytesMax = 16_384
     /// Time for the last spans when a process ends.
     package static let spanFlushSeconds = 3.0
 }

@@ -76,7 +76,7 @@ import Testing
         server.serve("/hook", LoopbackResponse.raw("HTTP/1.1 200 OK\r\n\(head)\r\n").then(.send(chunk), .hang))
         let client = try HTTPClient(networks: [AddressBlock("127.0.0.0/8")])
         let request = HTTPClientRequest(
-            .post, server.url("/hook"), answerBytesMax: 1_000, deadline: .now + .seconds(30))
+            .post, server.url("/hook"), responseBytesMax: 1_000, deadline: .now + .seconds(30))
         let error = await #expect(throws: AttachPrepError.self) { _ = try await client.send(request) }
         #expect(error?.code == .downloadContentCoding)
         await client.shutdown()

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func request(_ url: String) -> HTTPClientRequest {
-        HTTPClientRequest(.post, url, body: Array("{}".utf8), answerBytesMax: 10, deadline: .now + .seconds(30))
+        HTTPClientRequest(.post, url, body: Array("{}".utf8), responseBytesMax: 10, deadline: .now + .seconds(30))
     }
 
     private func expectBlocked(_ url: String, _ client: HTTPClient) async throws {
@@ -107,7 +107,7 @@ import Testing
         for _ in 0..<2 {
             let response = try await client.send(
                 HTTPClientRequest(
-                    .post, server.url("/hook"), body: Array(repeating: 1, count: 60_000), answerBytesMax: 10,
+                    .post, server.url("/hook"), body: Array(repeating: 1, count: 60_000), responseBytesMax: 10,
                     deadline: .now + .seconds(30)))
             #expect(response.status == 200 && response.isWhole && response.body == Array("received".utf8))
         }

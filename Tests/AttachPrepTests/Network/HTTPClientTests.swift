@@ -23,7 +23,7 @@ import Testing
     ) -> HTTPClientRequest {
         let headers = [(name: "Content-Type", value: "application/json")]
         return HTTPClientRequest(
-            method, server.url(path), headers: headers, body: Array(body.utf8), answerBytesMax: bytes,
+            method, server.url(path), headers: headers, body: Array(body.utf8), responseBytesMax: bytes,
             deadline: .now + time)
     }
 
@@ -140,7 +140,7 @@ import Testing
         let url = server.url("/hook")
         server.stop()
         await server.until { $0.openConnectionCount == 0 }
-        let request = HTTPClientRequest(.post, url, answerBytesMax: 10, deadline: .now + .seconds(30))
+        let request = HTTPClientRequest(.post, url, responseBytesMax: 10, deadline: .now + .seconds(30))
         #expect(try await failure(of: request).code == .downloadConnect)
     }
 
@@ -159,7 +159,7 @@ import Testing
     @Test func `User info is sent as Basic authentication`() async throws {
         server.serve("/hook", .status(204))
         let url = server.url("/hook").replacing("http://", with: "http://me:secret@")
-        _ = try await client.send(HTTPClientRequest(.get, url, answerBytesMax: 10, deadline: .now + .seconds(30)))
+        _ = try await client.send(HTTPClientRequest(.get, url, responseBytesMax: 10, deadline: .now + .seconds(30)))
         #expect(server.requests.first?.headers["authorization"] == "Basic bWU6c2VjcmV0")
     }
 

@@ -347,7 +347,8 @@ func credentialError(_ work: () async throws -> IssuedCredentials) async throws 
         let downloads = try HTTPClient()
         for url in ["http://169.254.169.254/latest/", "http://169.254.170.2/", "http://[fd00:ec2::254]/"] {
             let error = await #expect(throws: AttachPrepError.self) {
-                try await downloads.send(HTTPClientRequest(.get, url, answerBytesMax: 10, deadline: .now + .seconds(5)))
+                try await downloads.send(
+                    HTTPClientRequest(.get, url, responseBytesMax: 10, deadline: .now + .seconds(5)))
             }
             #expect(error?.code == .sourceAddressBlocked)
         }

@@ -16,7 +16,7 @@ struct WebhookRequest: Sendable {
         let body = Array(webhook.notice.body.utf8)
         return HTTPClientRequest(
             .post, webhook.notice.url, headers: headers(body), body: body,
-            answerBytesMax: Limits.webhookAnswerBytesMax, deadline: .now + .seconds(Limits.webhookSecondsMax))
+            responseBytesMax: Limits.webhookResponseBytesMax, deadline: .now + .seconds(Limits.webhookSecondsMax))
     }
 
     private func headers(_ body: [UInt8]) -> [(name: String, value: String)] {
@@ -125,5 +125,5 @@ extension Limits {
     /// Time for a receiver to respond (Standard Webhooks: 15 to 30 s).
     static let webhookSecondsMax = 20.0
     /// Bytes read of a receiver's response; only its status matters.
-    static let webhookAnswerBytesMax = 1_000
+    static let webhookResponseBytesMax = 1_000
 }

@@ -9,7 +9,7 @@ internal import SafeArithmetic
 /// let client = try HTTPClient(networks: [AddressBlock("10.2.0.0/16")])
 /// let response = try await client.send(
 ///     HTTPClientRequest(
-///         .post, "https://hooks.example/in", body: body, answerBytesMax: 1_000, deadline: .now + .seconds(20)))
+///         .post, "https://hooks.example/in", body: body, responseBytesMax: 1_000, deadline: .now + .seconds(20)))
 /// ```
 ///
 /// - Names are resolved here. All addresses are checked against the address policy before a connection is made; each
@@ -54,7 +54,7 @@ package final class HTTPClient: Sendable {
 
     /// Sends one request without retries.
     ///
-    /// - Returns: The response, once its head is complete and its body has ended, reached `answerBytesMax`, or was
+    /// - Returns: The response, once its head is complete and its body has ended, reached `responseBytesMax`, or was
     ///   interrupted.
     /// - Throws: `AttachPrepError` when no response was received: `source.invalid_url`, `source.scheme_not_allowed`,
     ///   `source.address_blocked`, `request.…` for an invalid request, `download.…`, `deadline.exceeded`, `cancelled`.
@@ -85,7 +85,7 @@ package final class HTTPClient: Sendable {
     private func exchange(_ settings: TransferSettings, call: HTTPClientRequest, host: String) async throws
         -> HTTPClientResponse
     {
-        let exchange = HTTPClientExchange(host: host, addressPolicy: addressPolicy, bytesMax: call.answerBytesMax)
+        let exchange = HTTPClientExchange(host: host, addressPolicy: addressPolicy, bytesMax: call.responseBytesMax)
         let report = await loop.perform(settings, observer: exchange)
         if let abortError = exchange.abortError { throw abortError }
         let isComplete = report.ending == .completed
@@ -133,7 +133,7 @@ package final class HTTPClient: Sendable {
     private func limits(of call: HTTPClientRequest) -> DownloadTimeouts {
         var limits = timeouts
         let left = max(.zero, ContinuousClock.now.duration(to: call.deadline))
-        limits.firstByte = call.answerSecondsMax.map { min(left, .seconds(clamping: $0)) } ?? left
+        limits.firstByte = call.responseSecondsMax.map { min(left, .seconds(clamping: $0)) } ?? left
         return limits
     }
 }
@@ -174,24 +174,24 @@ package struct HTTPClientRequest: Sendable {
     /// Signs the request; only the caller's headers are then sent.
     package var signature: TransferSignature?
     /// The most bytes of the response body that are kept; a longer body is truncated.
-    package var answerBytesMax: Int
+    package var responseBytesMax: Int
     /// Whether the server may receive the request twice: libcurl sends it again when a reused connection turns out to
     /// be closed. False opens a new connection instead.
     package var isRepeatable = true
     /// Seconds until the first byte of the response once the request is sent; nil uses the deadline.
-    package var answerSecondsMax: Double?
+    package var responseSecondsMax: Double?
     /// When the request must have ended, including name resolution.
     package var deadline: ContinuousClock.Instant
 
     package init(
         _ method: Method, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
-        answerBytesMax: Int, deadline: ContinuousClock.Instant
+        responseBytesMax: Int, deadline: ContinuousClock.Instant
     ) {
         self.method = method
         self.url = url
         self.headers = headers
         self.body = body
-        self.answerBytesMax = answerBytesMax
+        self.responseBytesMax = responseBytesMax
         self.deadline = deadline
     }
 }
@@ -200,7 +200,7 @@ package struct HTTPClientRequest: Sendable {
 package struct HTTPClientResponse: Sendable, Hashable {
     /// Status and header fields.
     package let head: ResponseHead
-    /// The body as sent, up to `answerBytesMax` bytes.
+    /// The body as sent, up to `responseBytesMax` bytes.
     package let body: [UInt8]
     /// Whether `body` is complete: neither truncated nor interrupted.
     package let isWhole: Bool

@@ -168,7 +168,7 @@ struct S3Request: Sendable {
     /// Statuses other than 2xx that are returned instead of thrown as errors.
     var accepted: Set<Int> = []
     /// The most bytes of the response body that are kept.
-    var answerBytesMax = Limits.publishAnswerBytesMax
+    var responseBytesMax = Limits.publishResponseBytesMax
 
     init(_ method: HTTPClientRequest.Method, _ key: String?, query: [String: String] = [:]) {
         self.method = method
@@ -201,11 +201,12 @@ struct S3Request: Sendable {
             lines.append(("Content-Type", "application/xml"))
         }
         var call = HTTPClientRequest(
-            method, bucket.url(key, query: query), headers: lines, answerBytesMax: answerBytesMax, deadline: deadline)
+            method, bucket.url(key, query: query), headers: lines, responseBytesMax: responseBytesMax,
+            deadline: deadline)
         call.signature = TransferSignature(
             accessKeyID: credentials.accessKeyID, secretAccessKey: credentials.secretAccessKey, region: bucket.region,
             service: "s3")
-        call.answerSecondsMax = Limits.publishAnswerSecondsMax
+        call.responseSecondsMax = Limits.publishResponseSecondsMax
         call.part = part
         switch payload {
         case .none: break
@@ -222,7 +223,7 @@ extension Limits {
     /// Back-off before the second attempt; doubled for each further one, with random jitter.
     static let publishBackOffSeconds = 0.2
     /// From the last byte sent to the response: an endpoint needs time to join parts.
-    static let publishAnswerSecondsMax = 30.0
+    static let publishResponseSecondsMax = 30.0
     /// Bytes of an endpoint's response: usually some 300; an error page with the signed text has 5 KB.
-    static let publishAnswerBytesMax = 65_536
+    static let publishResponseBytesMax = 65_536
 }

@@ -109,7 +109,7 @@ struct S3Target: PublishTarget {
     func publishedManifest(_ id: String) async -> Manifest? {
         var request = S3Request(.get, key(ofManifest: id))
         request.accepted = [404]
-        request.answerBytesMax = Limits.publishedManifestBytesMax
+        request.responseBytesMax = Limits.publishedManifestBytesMax
         do {
             let answer = try await client.send(request, before: .now + .seconds(Limits.publishCheckSecondsMax))
             guard answer.status == 200, answer.isWhole else { return nil }

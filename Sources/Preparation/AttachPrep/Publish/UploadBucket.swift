@@ -73,7 +73,7 @@ package struct UploadBucket: Sendable {
         var request = S3Request(.get, key(name))
         request.part = ClosedRange(range)
         request.accepted = [404]
-        request.answerBytesMax = Self.pieceBytesMax
+        request.responseBytesMax = Self.pieceBytesMax
         let answer = try await client.send(request, before: deadline)
         guard answer.status != 404 else {
             throw AttachPrepError(.sourceNotFound, "The upload no longer exists; send the file again.")

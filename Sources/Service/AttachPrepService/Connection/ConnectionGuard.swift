@@ -231,7 +231,7 @@ extension ConnectionGuard {
 
     /// Continues with the next request after a response, or closes the connection.
     func responseEnded(context: ChannelHandlerContext) {
-        let isLast = exchanges.endAnswer()
+        let isLast = exchanges.endResponse()
         clock.markIdle(from: .now())
         noteActivity()
         if isLast {

@@ -119,7 +119,7 @@ struct PipelinedRequests {
     }
 
     /// Removes the oldest request, whose response is complete, and returns whether the connection closes now.
-    mutating func endAnswer() -> Bool {
+    mutating func endResponse() -> Bool {
         open.isEmpty || open.removeFirst().isLast
     }
 }

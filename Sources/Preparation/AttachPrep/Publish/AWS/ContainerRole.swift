@@ -40,7 +40,7 @@ struct ContainerRole: Sendable, Hashable {
         var headers: [(name: String, value: String)] = [("Accept", "application/json")]
         if let token = try Self.token(client.environment) { headers.append(("Authorization", token)) }
         let response = try await client.send(
-            .get, url: url, headers: headers, to: service, secondsMax: Limits.credentialAnswerSecondsMax)
+            .get, url: url, headers: headers, to: service, secondsMax: Limits.credentialResponseSecondsMax)
         guard response.status == 200 else {
             let document = try? CredentialDocument(response.body, from: service)
             throw CredentialError.status(response, code: document?.code, of: service)

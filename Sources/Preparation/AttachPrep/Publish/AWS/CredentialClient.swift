@@ -40,7 +40,7 @@ struct CredentialClient: Sendable {
                 timeLeft: .seconds(clamping: secondsMax))
             do {
                 let request = HTTPClientRequest(
-                    method, url, headers: headers, body: body, answerBytesMax: Limits.credentialAnswerBytesMax,
+                    method, url, headers: headers, body: body, responseBytesMax: Limits.credentialResponseBytesMax,
                     deadline: .now + .seconds(clamping: secondsMax))
                 let response = try await calls.send(request)
                 let isBusy = response.status == 429 || 500..<600 ~= response.status
@@ -57,11 +57,11 @@ struct CredentialClient: Sendable {
 
     private static func whole(_ response: HTTPClientResponse, from service: String) throws -> HTTPClientResponse {
         if response.isWhole { return response }
-        guard response.body.count >= Limits.credentialAnswerBytesMax else {
+        guard response.body.count >= Limits.credentialResponseBytesMax else {
             throw CredentialError.unavailable(service, reason: "its response was interrupted")
         }
         throw CredentialError.invalid(
-            service, reason: "its response exceeds \(Limits.credentialAnswerBytesMax.grouped) bytes")
+            service, reason: "its response exceeds \(Limits.credentialResponseBytesMax.grouped) bytes")
     }
 
     private static func failure(_ error: AttachPrepError, of service: String) -> AttachPrepError {
@@ -178,9 +178,9 @@ extension Limits {
     /// The longest back-off before the second attempt; doubled for the third, with random jitter.
     static let credentialBackOffSeconds = 0.2
     /// Time for each attempt at a token service or a container's credentials.
-    static let credentialAnswerSecondsMax = 5.0
+    static let credentialResponseSecondsMax = 5.0
     /// Bytes of a credential source's response: some 1,500 with a session token.
-    static let credentialAnswerBytesMax = 65_536
+    static let credentialResponseBytesMax = 65_536
     /// Credentials that are valid for less time are rejected: they could expire during an upload's first request.
     static let credentialLifetimeSecondsMin = 10.0
 }

@@ -34,7 +34,7 @@ struct CredentialProcess: Sendable, Hashable {
             throw CredentialError.unavailable(service, reason: "it did not end within \(Int(clamping: secondsMax)) s")
         case .outputTooLong:
             throw CredentialError.invalid(
-                service, reason: "its output exceeds \(Limits.credentialAnswerBytesMax.grouped) bytes")
+                service, reason: "its output exceeds \(Limits.credentialResponseBytesMax.grouped) bytes")
         case nil: break
         }
         guard result.ending == .exited(code: 0) else {
@@ -65,7 +65,7 @@ struct CredentialProcess: Sendable, Hashable {
                             with: Result {
                                 try ProgramOutput.run(
                                     path: "/bin/sh", arguments: ["-c", command], environment: environment,
-                                    bytesMax: Limits.credentialAnswerBytesMax, deadline: deadline,
+                                    bytesMax: Limits.credentialResponseBytesMax, deadline: deadline,
                                     isCancelled: { flag.isSet.load(ordering: .relaxed) })
                             })
                     }

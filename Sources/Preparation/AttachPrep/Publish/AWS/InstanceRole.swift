@@ -32,7 +32,7 @@ struct InstanceRole: Sendable, Hashable {
         }
         endpoint = url
         let seconds = environment.value("AWS_METADATA_SERVICE_TIMEOUT").flatMap(Double.init)
-        secondsMax = min(max(seconds ?? Limits.instanceAnswerSecondsMax, 0.1), Limits.instanceAnswerSecondsLargest)
+        secondsMax = min(max(seconds ?? Limits.instanceResponseSecondsMax, 0.1), Limits.instanceResponseSecondsLargest)
     }
 
     private static let service = "the instance's metadata service"
@@ -111,9 +111,9 @@ struct InstanceRole: Sendable, Hashable {
 extension Limits {
     /// Time for one request to the metadata service, as in the AWS tools: it answers in milliseconds, and is missing on
     /// most other machines. `AWS_METADATA_SERVICE_TIMEOUT` changes it.
-    static let instanceAnswerSecondsMax = 1.0
+    static let instanceResponseSecondsMax = 1.0
     /// The most that `AWS_METADATA_SERVICE_TIMEOUT` can set.
-    static let instanceAnswerSecondsLargest = 60.0
+    static let instanceResponseSecondsLargest = 60.0
     /// Validity of a session token of the metadata service: used for the requests of one refresh.
     static let instanceTokenSeconds = 300
 }

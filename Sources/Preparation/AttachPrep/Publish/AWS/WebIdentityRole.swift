@@ -70,7 +70,7 @@ struct WebIdentityRole: Sendable, Hashable {
         let response = try await client.send(
             .post, url: endpoint,
             headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "text/xml")],
-            body: Array(body.utf8), to: service, secondsMax: Limits.credentialAnswerSecondsMax)
+            body: Array(body.utf8), to: service, secondsMax: Limits.credentialResponseSecondsMax)
         guard response.status == 200 else { throw Self.failure(response, service: service) }
         return try Self.credentials(in: response.body, from: service)
     }
