@@ -66,18 +66,10 @@ enum Modules {
 
     /// The pairs of folders that still point both ways.
     static let folderCircles: Set<String> = [
-        "AttachPrepCommand <-> AttachPrepCommand/Options",
-        "AttachPrepCommand <-> AttachPrepCommand/Terminal",
-        "AttachPrepCommand/Options <-> AttachPrepCommand/Terminal",
         "AttachPrepJobs/Jobs <-> AttachPrepJobs/Storage",
         "AttachPrepJobs/Jobs <-> AttachPrepJobs/Webhooks",
         "AttachPrepJobs/Webhooks <-> AttachPrepJobs/Worker",
-        "AttachPrepService <-> AttachPrepService/Access",
-        "AttachPrepService <-> AttachPrepService/Routes",
-        "AttachPrepService <-> AttachPrepService/Server",
         "AttachPrepService/Access <-> AttachPrepService/Routes",
-        "AttachPrepService/Configuration <-> AttachPrepService/Server",
-        "AttachPrepService/Connection <-> AttachPrepService/Routes",
         "AttachPrepService/Metrics <-> AttachPrepService/Routes",
         "AttachPrepService/Routes <-> AttachPrepService/Server",
         "SQLStore/Jobs <-> SQLStore/Store",

@@ -87,18 +87,6 @@ struct AttachPrepCommand: AsyncParsableCommand {
     }
 }
 
-enum ExitCodeError: Int32, Error {
-    /// Success.
-    case ready = 0
-    /// Some sources were rejected or something failed; for `inspect`: a source would be rejected; for `doctor`: a
-    /// problem was found.
-    case someRejected = 1
-    /// Invalid command line.
-    case wrongUsage = 2
-    /// Ctrl-C.
-    case interrupted = 130
-}
-
 /// Commands by their full names, for suggestions in error messages.
 struct CommandNames {
     /// The full name, such as `attachprep jobs list`.

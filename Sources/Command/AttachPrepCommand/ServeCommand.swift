@@ -47,15 +47,7 @@ struct ServerRun {
     /// The given flags of each option group.
     let flags: [[Setting: String]]
     let role: ServeConfiguration.Role
-    let purpose: Purpose
-
-    enum Purpose {
-        case serve
-        /// `--check`
-        case check
-        /// `--print-config`
-        case print
-    }
+    let purpose: ServePurpose
 
     func run() async throws {
         var configuration: ServeConfiguration

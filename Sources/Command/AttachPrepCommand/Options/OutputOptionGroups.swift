@@ -1,6 +1,7 @@
 import ArgumentParser
 import AttachPrep
 import AttachPrepModel
+import AttachPrepPages
 import AttachPrepService
 import FoundationEssentials
 import MediaTypes
@@ -85,14 +86,6 @@ struct PreviewOptionGroup: ParsableArguments {
     }
 }
 
-/// When text output is colored.
-enum ColorChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
-    /// On a capable terminal, unless `NO_COLOR` is set.
-    case auto
-    case always
-    case never
-}
-
 /// The option for colored output, shared by all subcommands with text output.
 struct ColorOptionGroup: ParsableArguments {
     @Option(
@@ -103,5 +96,44 @@ struct ColorOptionGroup: ParsableArguments {
     /// Sets the color choice of the process-wide streams before the first line is written.
     func validate() {
         StandardStreams.color = choice
+    }
+}
+
+/// The output file of a page, written atomically.
+struct ReportFile: Sendable {
+    let path: String
+
+    /// Checks that the path is writable, before a run of possibly hours.
+    ///
+    /// - Parameter option: the option that set the path, for error messages.
+    /// - Throws: `ValidationError` for a path that is not writable.
+    init(path: String, option: String) throws {
+        self.path = path
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        if path.isEmpty || path.hasSuffix("/") || type == .typeDirectory {
+            throw ValidationError("\(option) \"\(path)\" is not a file name; give one such as page.html.")
+        }
+        let folder = Self.folder(of: path)
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+            throw ValidationError("\(option) cannot write to folder \(folder); check that it exists and is writable.")
+        }
+    }
+
+    /// Writes the page and prints its path.
+    ///
+    /// - Throws: `ExitCodeError.someRejected` if it cannot be written.
+    func write(_ page: ReportPage) throws {
+        do {
+            try Data(page.html()).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            StandardStreams.printNote("attachprep: output.not_writable: Cannot write \(path.escapingControls).")
+            throw ExitCodeError.someRejected
+        }
+        StandardStreams.printNote("Page written to \(path.escapingControls).")
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

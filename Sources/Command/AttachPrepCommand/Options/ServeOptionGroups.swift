@@ -12,6 +12,15 @@ protocol SettingFlags: ParsableArguments {
     var flags: [Setting: String] { get }
 }
 
+/// What `serve` or `worker` does with its configuration.
+enum ServePurpose {
+    case serve
+    /// `--check`
+    case check
+    /// `--print-config`
+    case print
+}
+
 /// A group of settings, with a flag for each.
 protocol SettingTable: SettingFlags, FlagTable {
     static var settings: [Setting] { get }
@@ -46,7 +55,7 @@ struct ConfigurationOptionGroup: SettingFlags {
     var check = false
 
     /// What the command does with the configuration.
-    var purpose: ServerRun.Purpose { printConfig ? .print : check ? .check : .serve }
+    var purpose: ServePurpose { printConfig ? .print : check ? .check : .serve }
 
     var flags: [Setting: String] { config.map { [.config: $0] } ?? [:] }
 }

@@ -195,3 +195,24 @@ extension Limits {
     /// Bytes of a list of sources or of payloads, which is held in memory: 100,000 payloads of 2.5 KB.
     static let inputFileBytesMax = 256_000_000
 }
+
+/// When text output is colored.
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
+    /// On a capable terminal, unless `NO_COLOR` is set.
+    case auto
+    case always
+    case never
+}
+
+/// How the program ends.
+enum ExitCodeError: Int32, Error {
+    /// Success.
+    case ready = 0
+    /// Some sources were rejected or something failed; for `inspect`: a source would be rejected; for `doctor`: a
+    /// problem was found.
+    case someRejected = 1
+    /// Invalid command line.
+    case wrongUsage = 2
+    /// Ctrl-C.
+    case interrupted = 130
+}

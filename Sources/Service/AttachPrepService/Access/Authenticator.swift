@@ -15,13 +15,13 @@ struct Authenticator: Sendable {
     /// By address, for requests with an invalid token.
     private let wrongTokens: RateLimiter
 
-    init(tokens: AccessTokens, settings: ServiceSettings) {
-        self.tokens = tokens
-        session = SessionCookie(baseURL: settings.baseURL, port: settings.port)
-        metricsNetworks = settings.metricsNetworks
-        requests = RateLimiter(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2)
-        wrongTokens = RateLimiter(
-            perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax)
+    init(
+        tokens: AccessTokens, session: SessionCookie, metricsNetworks: [AddressBlock], requestsPerSecondMax: Double,
+        wrongTokensPerSecondMax: Double
+    ) {
+        (self.tokens, self.session, self.metricsNetworks) = (tokens, session, metricsNetworks)
+        requests = RateLimiter(perSecond: requestsPerSecondMax, namesMax: Limits.tokensMax * 2)
+        wrongTokens = RateLimiter(perSecond: wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax)
     }
 
     /// Changes the number of requests per second for each token.

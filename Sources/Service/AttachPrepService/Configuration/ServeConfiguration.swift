@@ -2,6 +2,7 @@ public import AttachPrep
 public import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
+import Glibc
 public import Logging
 import MediaTypes
 package import OTLP
@@ -236,4 +237,17 @@ enum EnvironmentNames {
 extension Limits {
     /// Niceness of media processes relative to the service, so that requests are answered first.
     static let serviceMediaNiceness = 5
+}
+
+/// The attributes of this process in traces, which the environment can replace.
+enum TracedProgram {
+    static var attributes: [(key: String, value: String)] {
+        [
+            ("service.name", "attachprep"), ("service.version", ProductVersion.text),
+            ("service.instance.id", UUID().uuidString.lowercased()),
+            ("host.name", ProcessInfo.processInfo.hostName), ("process.pid", String(getpid())),
+            ("telemetry.sdk.name", "attachprep"), ("telemetry.sdk.language", "swift"),
+            ("telemetry.sdk.version", ProductVersion.text),
+        ]
+    }
 }

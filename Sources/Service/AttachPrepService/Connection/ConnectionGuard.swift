@@ -198,9 +198,6 @@ extension Channel {
     }
 }
 
-/// An outbound event sent before a request's body is read: the client may wait for `100 Continue` (RFC 9110, 10.1.1).
-struct BodyReadEvent: Sendable {}
-
 extension ConnectionGuard {
     func checkTimeouts(context: ChannelHandlerContext) {
         let now = NIODeadline.now()

@@ -135,3 +135,6 @@ extension Limits {
     /// Bytes of a batch: one request may have 64 KB; ten thousand typical ones of 1 KB are 10 MB.
     static let batchBytesMax = 16_000_000
 }
+
+/// An outbound event sent before a request's body is read: the client may wait for `100 Continue` (RFC 9110, 10.1.1).
+struct BodyReadEvent: Sendable {}

@@ -30,16 +30,3 @@ package struct ProcessTracing: Sendable {
         await exporter.shutdown(within: .seconds(Limits.spanFlushSeconds))
     }
 }
-
-/// The attributes of this process in traces, which the environment can replace.
-enum TracedProgram {
-    static var attributes: [(key: String, value: String)] {
-        [
-            ("service.name", "attachprep"), ("service.version", ProductVersion.text),
-            ("service.instance.id", UUID().uuidString.lowercased()),
-            ("host.name", ProcessInfo.processInfo.hostName), ("process.pid", String(getpid())),
-            ("telemetry.sdk.name", "attachprep"), ("telemetry.sdk.language", "swift"),
-            ("telemetry.sdk.version", ProductVersion.text),
-        ]
-    }
-}
