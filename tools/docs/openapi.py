@@ -1,4 +1,4 @@
-"""The generated parts that come from the OpenAPI document, and the options of a request in that document."""
+"""The generated parts that come from the OpenAPI document, and those of that document that come from the program."""
 
 import functools
 import json
@@ -22,10 +22,11 @@ def document():
 
 
 @functools.cache
-def with_options():
-    """The OpenAPI document with the options of a request from the program; the rest of it is written by hand."""
-    dump = subprocess.run([program(), "--experimental-dump-options"], check=True, capture_output=True, text=True).stdout
-    options = json.loads(dump)
+def completed():
+    """The OpenAPI document with the options of a request and lists of names from the program; the rest is by hand."""
+    dump = subprocess.run([program(), "--experimental-dump-openapi"], check=True, capture_output=True, text=True).stdout
+    fragments = json.loads(dump)
+    options = fragments["options"]
     whole = json.loads((ROOT / PATH).read_text(encoding="utf-8"))
     schemas = whole["components"]["schemas"]
     schemas["Options"]["properties"] = options["Options"]
@@ -35,6 +36,11 @@ def with_options():
     members = schemas["AttachmentRequest"]["properties"] = first | options["AttachmentRequest"] | last
     without_source = {key: value for key, value in members.items() if key != "source"}
     schemas["PayloadSubmission"]["properties"]["request"]["properties"] = without_source
+    for pointer, names in fragments["names"].items():
+        schema = schemas
+        for step in pointer.split("/"):
+            schema = schema[step]
+        schema["enum"] = names + [None] * (None in schema["enum"])
     return written(whole) + "\n"
 
 

@@ -32,8 +32,8 @@ struct AttachPrepCommand: AsyncParsableCommand {
         var running: (any ParsableCommand.Type)?
         do {
             // What tools/docs/reference writes into the OpenAPI document, beside ArgumentParser's dump of the help.
-            if CommandLine.arguments.dropFirst() == ["--experimental-dump-options"] {
-                return StandardStreams.result(try AttachmentRequest.schemas())
+            if CommandLine.arguments.dropFirst() == ["--experimental-dump-openapi"] {
+                return StandardStreams.result(try OpenAPIFragments.json())
             }
             var command = try parseAsRoot()
             running = type(of: command)
