@@ -10,6 +10,8 @@ public struct Sample: Decodable, Sendable {
     public let attachment: String?
     /// What the thumbnail shows, in words.
     public let thumbnail: String?
+    /// Width and height of an image of the motif; nil for 800 x 600.
+    public let size: [Int]?
 
     public static let all: [Sample] = {
         do {
@@ -25,5 +27,6 @@ public struct Sample: Decodable, Sendable {
         $0.attachment == "JPEG" && $0.thumbnail == "the grid" && $0.file.hasPrefix("grid.")
     }
 
-    public static func named(_ file: String) -> Sample? { all.first { $0.file == file } }
+    /// Width and height of an image of the motif.
+    public static func size(of file: String) -> [Int] { all.first { $0.file == file }?.size ?? [800, 600] }
 }
