@@ -21,8 +21,9 @@ struct IdentificationTests {
     }
 
     /// An MP3 needs more than its tag to be identified.
-    static let samples = Sample.all.compactMap { sample in
-        sample.format.flatMap(MediaFormat.init).flatMap { $0 == .mp3 ? nil : (sample.file, $0) }
+    static let samples: [(String, MediaFormat)] = Sample.all.compactMap { sample in
+        guard let format = sample.format.flatMap(MediaFormat.init(rawValue:)), format != .mp3 else { return nil }
+        return (sample.file, format)
     }
 
     @Test(arguments: samples)

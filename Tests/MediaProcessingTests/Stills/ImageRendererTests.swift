@@ -10,10 +10,13 @@ import Testing
 struct ImageRendererTests {
     private let motif = Array(1...12)
 
-    private static let stills =
-        Sample.convertedStills.filter { $0.file != "grid.ico" }.compactMap { sample in
-            sample.format.flatMap(MediaFormat.init).map { (sample.file, $0) }
-        } + [("grid.jpg", .jpeg), ("grid.png", .png), ("cmyk.jpg", .jpeg), ("grid.gif", .gif)]
+    private static let stills: [(String, MediaFormat)] = {
+        let converted: [(String, MediaFormat)] = Sample.convertedStills.compactMap { sample in
+            sample.format.flatMap(MediaFormat.init(rawValue:)).map { (sample.file, $0) }
+        }
+        return converted.filter { $0.1 != .icon }
+            + [("grid.jpg", .jpeg), ("grid.png", .png), ("cmyk.jpg", .jpeg), ("grid.gif", .gif)]
+    }()
 
     @Test(arguments: stills)
     func `Every still format gives the same thumbnail`(name: String, format: MediaFormat) throws {

@@ -1,5 +1,4 @@
 public import AttachPrep
-import AttachPrepJobs
 import MediaTypes
 
 /// Settings of the HTTP service; `attachprep serve` fills them from `ServeConfiguration`.

@@ -1,4 +1,4 @@
-public import AttachPrep
+import AttachPrep
 import AttachPrepJobs
 import Hummingbird
 import HummingbirdCore
