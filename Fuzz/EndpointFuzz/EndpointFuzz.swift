@@ -146,7 +146,7 @@ import Synchronization
 
     // MARK: Webhooks
 
-    private static func calls(_ kind: UInt8) throws -> HTTPClient {
+    private static func client(_ kind: UInt8) throws -> HTTPClient {
         var policy = DownloadPolicy()
         policy.assumesHTTP2 = kind & 0x80 != 0
         var timeouts = DownloadTimeouts()
@@ -158,17 +158,17 @@ import Synchronization
     }
 
     private static func call(_ kind: UInt8, _ script: EndpointScript) throws {
-        let calls = try calls(kind)
+        let client = try client(kind)
         if kind & 1 == 0 {
-            try deliver(calls)
+            try deliver(client)
         } else {
-            let hasSurplus = try send(calls, kind)
+            let hasSurplus = try send(client, kind)
             Invariant.hold(!hasSurplus || script.sendsForeignBytes, "no byte of an unsolicited response")
         }
     }
 
     /// - Returns: Whether a response contains bytes of an unsolicited response.
-    private static func send(_ calls: HTTPClient, _ kind: UInt8) throws -> Bool {
+    private static func send(_ client: HTTPClient, _ kind: UInt8) throws -> Bool {
         let methods: [HTTPClientRequest.Method] = [.get, .post, .delete, .head]
         let url = "http://127.0.0.1:\(peer.port)/in"
         let (error, hasSurplus) = Waiting.result { () -> ((any Error)?, Bool) in
@@ -179,14 +179,14 @@ import Synchronization
                     deadline: .now + deadline / 2)
                 call.isRepeatable = kind & 0x40 == 0
                 do {
-                    let answer = try await calls.send(call)
+                    let answer = try await client.send(call)
                     Invariant.hold(answer.body.count <= 1_000, "an answer is bounded")
                     hasSurplus = hasSurplus || answer.body.contains(Content.surplus)
                 } catch {
                     thrown = error
                 }
             }
-            await calls.shutdown()
+            await client.shutdown()
             return (thrown, hasSurplus)
         }
         check(error)
@@ -194,11 +194,11 @@ import Synchronization
     }
 
     /// Sends three webhooks concurrently, and cancels them when they take too long.
-    private static func deliver(_ calls: HTTPClient) throws {
+    private static func deliver(_ client: HTTPClient) throws {
         let outbox = RecordingOutbox()
         let secrets = try WebhookSecrets(literals: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"], logger: logger)
         let sender = WebhookSender(
-            outbox: outbox, secrets: secrets, calls: calls, feed: nil,
+            outbox: outbox, secrets: secrets, client: client, feed: nil,
             metrics: WebhookMetrics(factory: NOOPMetricsHandler.instance), logger: logger)
         let notice = WebhookNotice(
             url: "http://127.0.0.1:\(peer.port)/in?token=s", event: .jobDead, body: #"{"type":"job.dead"}"#)
@@ -213,7 +213,7 @@ import Synchronization
             }
             for delivery in deliveries { await delivery.value }
             alarm.cancel()
-            await calls.shutdown()
+            await client.shutdown()
         }
         let longest = Limits.webhookScheduleSeconds.max() ?? 0
         for outcome in outbox.outcomes.withLock({ $0 }) {

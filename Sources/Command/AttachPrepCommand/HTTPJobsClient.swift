@@ -130,9 +130,9 @@ struct HTTPJobsClient: JobsClient {
     }
 
     func resume(_ target: PauseTarget) async throws -> Bool {
-        let answer: [String: Bool] = try await request(
+        let response: [String: Bool] = try await request(
             .post, path: "/v1/jobs/resume", body: [UInt8](try JSONEncoder().encode(Pause(target))))
-        return answer["resumed"] ?? false
+        return response["resumed"] ?? false
     }
 
     private struct Overview: Decodable {
@@ -176,26 +176,26 @@ struct HTTPJobsClient: JobsClient {
 
     // MARK: Calls
 
-    private func request<Answer: Decodable>(_ method: HTTPClientRequest.Method, path: String, body: [UInt8] = [])
+    private func request<Value: Decodable>(_ method: HTTPClientRequest.Method, path: String, body: [UInt8] = [])
         async throws
-        -> Answer
+        -> Value
     {
         var headers = [(name: "Accept", value: "application/json")]
         if !body.isEmpty { headers.append(("Content-Type", "application/json")) }
         if let token { headers.append(("Authorization", "Bearer \(token)")) }
-        let answer = try await sender.send(
+        let response = try await sender.send(
             HTTPClientRequest(
                 method, url + path, headers: headers, body: body, responseBytesMax: Limits.serviceResponseBytesMax,
                 deadline: .now + .seconds(Limits.budgetSeconds)))
-        guard answer.isWhole else {
+        guard response.isWhole else {
             throw AttachPrepError(
                 .downloadTruncated,
                 "The service's response is incomplete or exceeds \(Limits.serviceResponseBytesMax) bytes.")
         }
-        guard 200..<300 ~= answer.status else { throw Self.problem(answer) }
+        guard 200..<300 ~= response.status else { throw Self.problem(response) }
         do {
             return try ForeignJSON.decode(
-                Answer.self, from: answer.body, valuesMax: Limits.serviceResponseBytesMax)
+                Value.self, from: response.body, valuesMax: Limits.serviceResponseBytesMax)
         } catch {
             throw AttachPrepError(
                 .internal, "The server at \(RedactedURL.redact(url)) is not an attachprep service; check --url.",
@@ -209,17 +209,18 @@ struct HTTPJobsClient: JobsClient {
     }
 
     /// The error of a problem response (RFC 9457).
-    private static func problem(_ answer: HTTPClientResponse) -> AttachPrepError {
-        guard let problem = try? ForeignJSON.decode(ProblemResponse.self, from: answer.body) else {
-            return AttachPrepError(.internal, "The service responded with HTTP status \(answer.status).")
+    private static func problem(_ response: HTTPClientResponse) -> AttachPrepError {
+        guard let problem = try? ForeignJSON.decode(ProblemResponse.self, from: response.body) else {
+            return AttachPrepError(.internal, "The service responded with HTTP status \(response.status).")
         }
         return AttachPrepError(problem.code, problem.detail)
     }
 
     /// Sends a bulk request; the response is an object with the number of affected items.
     private func count(_ name: String, path: String, body: some Encodable) async throws -> Int {
-        let answer: [String: Int] = try await request(.post, path: path, body: [UInt8](try JSONEncoder().encode(body)))
-        return answer[name] ?? 0
+        let response: [String: Int] = try await request(
+            .post, path: path, body: [UInt8](try JSONEncoder().encode(body)))
+        return response[name] ?? 0
     }
 }
 

@@ -23,7 +23,7 @@ package final class SpanExporter: Sendable {
 
     private let configuration: TracingConfiguration
     private let encoder: OTLPEncoder
-    private let calls: HTTPClient
+    private let client: HTTPClient
     private let metrics: SpanMetrics?
     private let logger: Logger
     private let backOffSeconds: Double
@@ -46,7 +46,7 @@ package final class SpanExporter: Sendable {
         self.backOffSeconds = backOffSeconds
         encoder = OTLPEncoder(resource: configuration.resource, version: ProductVersion.text)
         // The operator configures the endpoint, which is usually on a private network.
-        calls = try HTTPClient(
+        client = try HTTPClient(
             policy: DownloadPolicy(
                 allowsPrivateNetwork: true, certificateAuthorityFile: configuration.certificateAuthorityFile),
             trustsServers: true,
@@ -85,7 +85,7 @@ package final class SpanExporter: Sendable {
         }
         await task?.value
         timeout.cancel()
-        await calls.shutdown()
+        await client.shutdown()
     }
 
     // MARK: Sending
@@ -144,24 +144,24 @@ package final class SpanExporter: Sendable {
         }
     }
 
-    private enum Answer {
+    private enum Delivery {
         case accepted(rejected: Int)
         case temporary(String, retryAfter: Duration?)
         case permanent(String)
     }
 
-    private func attempt(_ body: [UInt8]) async -> Answer {
+    private func attempt(_ body: [UInt8]) async -> Delivery {
         var request = HTTPClientRequest(
             .post, configuration.endpoint, headers: [("content-type", "application/json")] + configuration.headers,
             body: body, responseBytesMax: Limits.spanResponseBytesMax, deadline: .now + configuration.timeout)
         request.bodyBytesMax = Limits.spanRequestBytesMax
         do {
-            let answer = try await calls.send(request)
-            switch answer.status {
-            case 200...299: return .accepted(rejected: PartialSuccess.rejectedSpans(answer.body))
+            let response = try await client.send(request)
+            switch response.status {
+            case 200...299: return .accepted(rejected: PartialSuccess.rejectedSpans(response.body))
             case 429, 502, 503, 504:
-                return .temporary("it answered \(answer.status)", retryAfter: answer.retryAfter)
-            default: return .permanent("it answered \(answer.status)")
+                return .temporary("it answered \(response.status)", retryAfter: response.retryAfter)
+            default: return .permanent("it answered \(response.status)")
             }
         } catch let error as AttachPrepError {
             // Messages of these errors name the host only.
@@ -223,10 +223,10 @@ struct PartialSuccess: Decodable {
 
     private let partialSuccess: Part?
 
-    /// 0 for any other answer.
+    /// 0 for any other response.
     static func rejectedSpans(_ body: [UInt8]) -> Int {
-        let answer = try? ForeignJSON.decode(PartialSuccess.self, from: body)
-        return answer?.partialSuccess?.rejectedSpans?.value ?? 0
+        let response = try? ForeignJSON.decode(PartialSuccess.self, from: body)
+        return response?.partialSuccess?.rejectedSpans?.value ?? 0
     }
 }
 
@@ -261,7 +261,7 @@ extension Limits {
     static let spanRetryAfterSecondsMax = 60.0
     /// Bytes of a request: a span has some 700.
     static let spanRequestBytesMax = 64_000_000
-    /// Bytes of the collector's answer that are read: counts and a sentence.
+    /// Bytes of the collector's response that are read: counts and a sentence.
     static let spanResponseBytesMax = 16_384
     /// Time for the last spans when a process ends.
     package static let spanFlushSeconds = 3.0

@@ -28,7 +28,7 @@ import Testing
         let outbox = outbox
         return try WebhookSender(
             outbox: outbox, secrets: WebhookSecrets(file: folder.path("secrets"), logger: logger),
-            calls: HTTPClient(networks: networks.map { text throws in try AddressBlock(text) }), feed: feed,
+            client: HTTPClient(networks: networks.map { text throws in try AddressBlock(text) }), feed: feed,
             metrics: WebhookMetrics(factory: NOOPMetricsHandler.instance), logger: logger, now: { outbox.now })
     }
 

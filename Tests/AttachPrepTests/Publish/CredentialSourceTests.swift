@@ -10,16 +10,16 @@ import Testing
 struct FakeCredentialServer {
     let server: LoopbackServer
     let folder: TemporaryFolder
-    private let calls: HTTPClient
+    private let client: HTTPClient
 
     init() throws {
         server = try LoopbackServer()
         folder = try TemporaryFolder()
-        calls = try HTTPClient(policy: DownloadPolicy(allowsPrivateNetwork: true), trustsServers: true)
+        client = try HTTPClient(policy: DownloadPolicy(allowsPrivateNetwork: true), trustsServers: true)
     }
 
     func client(_ environment: [String: String] = [:]) -> CredentialClient {
-        CredentialClient(calls: calls, environment: environment)
+        CredentialClient(client: client, environment: environment)
     }
 
     /// An hour from now.

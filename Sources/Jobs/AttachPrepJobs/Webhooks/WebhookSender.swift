@@ -12,7 +12,7 @@ package import Tracing
 ///
 /// ```swift
 /// let sender = WebhookSender(
-///     outbox: store, secrets: secrets, calls: calls, feed: feed, metrics: metrics, logger: logger)
+///     outbox: store, secrets: secrets, client: client, feed: feed, metrics: metrics, logger: logger)
 /// async let running: Void = sender.run()
 /// await sender.drain(within: .seconds(10))
 /// await running
@@ -34,7 +34,7 @@ public final class WebhookSender: Sendable {
 
     let outbox: any WebhookOutbox
     let secrets: WebhookSecrets
-    let calls: HTTPClient
+    let client: HTTPClient
     let schedule = WebhookSchedule()
     let metrics: WebhookMetrics
     let logger: Logger
@@ -46,18 +46,18 @@ public final class WebhookSender: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - calls: HTTP client, owned by the caller, which shuts it down after the sender.
+    ///   - client: HTTP client, owned by the caller, which shuts it down after the sender.
     ///   - feed: wakes the sender when a job ends, instead of at the next poll.
     ///   - tracer: records a span for each attempt whose job is traced.
     ///   - now: the wall clock, replaceable for tests.
     package init(
-        outbox: any WebhookOutbox, secrets: WebhookSecrets, calls: HTTPClient, feed: JobFeed?,
+        outbox: any WebhookOutbox, secrets: WebhookSecrets, client: HTTPClient, feed: JobFeed?,
         metrics: WebhookMetrics, tracer: (any Tracer)? = nil, logger: Logger,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.outbox = outbox
         self.secrets = secrets
-        self.calls = calls
+        self.client = client
         self.feed = feed
         self.metrics = metrics
         self.tracer = tracer
@@ -223,8 +223,8 @@ extension WebhookSender {
             webhook: webhook, secrets: secrets.current, date: now(), trace: .current(tracer)
         ).call
         do {
-            let answer = try await calls.send(call)
-            return .answered(host: webhook.notice.host, status: answer.status, retryAfter: answer.retryAfter)
+            let response = try await client.send(call)
+            return .answered(host: webhook.notice.host, status: response.status, retryAfter: response.retryAfter)
         } catch let error as AttachPrepError {
             return error.code == .cancelled ? nil : .failed(error)
         } catch {

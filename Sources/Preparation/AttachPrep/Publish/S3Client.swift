@@ -11,7 +11,7 @@ import Tracing
 final class S3Client: Sendable {
     let bucket: S3Bucket
     private let credentialProvider: AWSCredentialProvider
-    private let calls: HTTPClient
+    private let client: HTTPClient
     private let schedule: RetrySchedule
     private let tracer: (any Tracer)?
     private let logger: Logger
@@ -27,7 +27,7 @@ final class S3Client: Sendable {
         bucket = try S3Bucket(settings, profile)
         _ = try profiles.source()
         let bundle = settings.environment.value("AWS_CA_BUNDLE") ?? profile["ca_bundle"]
-        calls = try HTTPClient(
+        client = try HTTPClient(
             policy: DownloadPolicy(
                 allowsPrivateNetwork: true,
                 certificateAuthorityFile: bundle ?? policy.certificateAuthorityFile,
@@ -38,7 +38,7 @@ final class S3Client: Sendable {
                     "publish thread abandoned: libcurl did not return", metadata: ["abandoned": .stringConvertible($0)])
             })
         credentialProvider = AWSCredentialProvider(
-            profiles, CredentialClient(calls: calls, environment: settings.environment), logger: logger)
+            profiles, CredentialClient(client: client, environment: settings.environment), logger: logger)
         var schedule = RetrySchedule(backOff: backOff)
         schedule.attemptsMax = Limits.publishAttemptsMax
         self.schedule = schedule
@@ -71,8 +71,8 @@ final class S3Client: Sendable {
         while true {
             let credentials = try await credentialProvider.credentials(before: deadline)
             do throws(S3Error) {
-                let answer = try await traced(request, credentials: credentials, before: deadline)
-                return try read(answer)
+                let response = try await traced(request, credentials: credentials, before: deadline)
+                return try read(response)
             } catch {
                 logger.debug("S3", metadata: ["try": .stringConvertible(tries), "error": "\(error.error)"])
                 if error.remedy == .renewal, !hasRenewed,
@@ -101,7 +101,7 @@ final class S3Client: Sendable {
     /// Ends every request with `cancelled`, and returns when the curl thread has ended.
     func shutdown() async {
         credentialProvider.shutdown()
-        await calls.shutdown()
+        await client.shutdown()
     }
 
     /// Sends a request within a span, if the task is traced, and hands the trace on to the endpoint.
@@ -109,7 +109,7 @@ final class S3Client: Sendable {
         _ request: S3Request, credentials: AWSCredentials, before deadline: ContinuousClock.Instant
     ) async throws(S3Error) -> HTTPClientResponse {
         guard let tracer, let context = ServiceContext.current else {
-            return try await answer(to: request, credentials, before: deadline)
+            return try await response(to: request, credentials, before: deadline)
         }
         let method = request.method.transferred.rawValue
         let span = tracer.startSpan("S3 \(method)", context: context, ofKind: .client)
@@ -121,9 +121,9 @@ final class S3Client: Sendable {
         var request = request
         request.headers += TraceHeaders(span.context, tracer)?.fields ?? []
         do {
-            let answer = try await answer(to: request, credentials, before: deadline)
-            span.attributes["http.response.status_code"] = answer.status
-            return answer
+            let response = try await response(to: request, credentials, before: deadline)
+            span.attributes["http.response.status_code"] = response.status
+            return response
         } catch {
             span.attributes["error.type"] = error.error.code.rawValue
             span.setStatus(SpanStatus(code: .error))
@@ -131,19 +131,19 @@ final class S3Client: Sendable {
         }
     }
 
-    private func answer(
+    private func response(
         to request: S3Request, _ credentials: AWSCredentials, before deadline: ContinuousClock.Instant
     ) async throws(S3Error) -> HTTPClientResponse {
-        let answer: HTTPClientResponse
+        let response: HTTPClientResponse
         do {
-            answer = try await calls.send(request.call(bucket, credentials: credentials, before: deadline))
+            response = try await client.send(request.call(bucket, credentials: credentials, before: deadline))
         } catch let error as AttachPrepError {
             throw S3Error(error)
         } catch {
             throw S3Error(AttachPrepError(wrapping: error))
         }
-        if 200..<300 ~= answer.status || request.accepted.contains(answer.status) { return answer }
-        throw S3Error(S3ErrorResponse(answer), bucket)
+        if 200..<300 ~= response.status || request.accepted.contains(response.status) { return response }
+        throw S3Error(S3ErrorResponse(response), bucket)
     }
 
     private func pause(_ delay: Duration) async throws {

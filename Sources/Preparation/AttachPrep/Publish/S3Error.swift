@@ -178,14 +178,14 @@ struct S3ErrorResponse: Sendable, Hashable {
         self.code = code
     }
 
-    init(_ answer: HTTPClientResponse, now: Date = .now) {
-        status = answer.status
-        code = XMLText.first("Code", in: answer.body)
-        message = XMLText.first("Message", in: answer.body)
-        region = (answer.head["x-amz-bucket-region"]?.string ?? XMLText.first("Region", in: answer.body))
+    init(_ response: HTTPClientResponse, now: Date = .now) {
+        status = response.status
+        code = XMLText.first("Code", in: response.body)
+        message = XMLText.first("Message", in: response.body)
+        region = (response.head["x-amz-bucket-region"]?.string ?? XMLText.first("Region", in: response.body))
             .flatMap { S3Settings.isRegion($0) ? $0 : nil }
-        clockAheadSeconds = answer.head["date"].flatMap(HTTPDate.date).map { now.timeIntervalSince($0) }
-        retryAfter = answer.retryAfter
+        clockAheadSeconds = response.head["date"].flatMap(HTTPDate.date).map { now.timeIntervalSince($0) }
+        retryAfter = response.retryAfter
     }
 
     /// Status, code and message, for the log.

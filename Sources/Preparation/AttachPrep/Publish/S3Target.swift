@@ -111,9 +111,9 @@ struct S3Target: PublishTarget {
         request.accepted = [404]
         request.responseBytesMax = Limits.publishedManifestBytesMax
         do {
-            let answer = try await client.send(request, before: .now + .seconds(Limits.publishCheckSecondsMax))
-            guard answer.status == 200, answer.isWhole else { return nil }
-            return try? Manifest(json: answer.body)
+            let response = try await client.send(request, before: .now + .seconds(Limits.publishCheckSecondsMax))
+            guard response.status == 200, response.isWhole else { return nil }
+            return try? Manifest(json: response.body)
         } catch {
             // If the check fails, the result is prepared again.
             logger.debug("could not check for a published result", metadata: ["id": "\(id)", "error": "\(error)"])
@@ -131,8 +131,8 @@ struct S3Target: PublishTarget {
         let deadline = ContinuousClock.now + .seconds(Limits.publishCheckSecondsMax)
         let key = client.bucket.location.key("attachprep-doctor/probe")
         let begun = S3Request(.post, key, query: ["uploads": ""])
-        let id = try await client.send(begun, before: deadline) { answer throws(S3Error) in
-            guard let id = XMLText.first("UploadId", in: answer.body) else {
+        let id = try await client.send(begun, before: deadline) { response throws(S3Error) in
+            guard let id = XMLText.first("UploadId", in: response.body) else {
                 throw .unexpectedResponse(client.bucket, what: "no UploadId")
             }
             return id

@@ -46,8 +46,8 @@ struct S3Upload: Sendable {
     private func begin() async throws -> String {
         var request = S3Request(.post, object.key, query: ["uploads": ""])
         request.headers = object.headers
-        return try await client.send(request, before: deadline) { answer throws(S3Error) in
-            guard let id = XMLText.first("UploadId", in: answer.body), !id.isEmpty else {
+        return try await client.send(request, before: deadline) { response throws(S3Error) in
+            guard let id = XMLText.first("UploadId", in: response.body), !id.isEmpty else {
                 throw .unexpectedResponse(client.bucket, what: "no UploadId")
             }
             return id
@@ -85,15 +85,15 @@ struct S3Upload: Sendable {
         var request = S3Request(.post, object.key, query: ["uploadId": id])
         request.payload = .bytes(body, sha256: UploadDigest.sha256(of: body))
         request.accepted = [404]
-        let isThere = try await client.send(request, before: deadline) { answer throws(S3Error) in
+        let isThere = try await client.send(request, before: deadline) { response throws(S3Error) in
             // S3 may send status 200 before it has finished, and an error in the body.
-            if answer.status != 404, XMLText.has("Error", in: answer.body) {
-                throw S3Error(S3ErrorResponse(answer), client.bucket)
+            if response.status != 404, XMLText.has("Error", in: response.body) {
+                throw S3Error(S3ErrorResponse(response), client.bucket)
             }
-            guard answer.status == 404 || XMLText.has("CompleteMultipartUploadResult", in: answer.body) else {
+            guard response.status == 404 || XMLText.has("CompleteMultipartUploadResult", in: response.body) else {
                 throw .unexpectedResponse(client.bucket, what: "no CompleteMultipartUploadResult")
             }
-            return answer.status != 404
+            return response.status != 404
         }
         if isThere { return }
         // A 404 may mean that an earlier attempt completed the upload and its response was lost. Attempts cannot be
@@ -106,13 +106,13 @@ struct S3Upload: Sendable {
     private func isStored() async throws -> Bool {
         var request = S3Request(.head, object.key)
         request.accepted = [404]
-        let answer = try await client.send(request, before: deadline)
-        return answer.status != 404 && answer.head[ForeignText(S3Object.digestHeader)] == ForeignText(object.sha256)
+        let response = try await client.send(request, before: deadline)
+        return response.status != 404 && response.head[ForeignText(S3Object.digestHeader)] == ForeignText(object.sha256)
     }
 
     /// The ETag of a response; a response without one does not come from S3.
-    private func tag(of answer: HTTPClientResponse) throws(S3Error) -> String {
-        guard let tag = answer.head["etag"], !tag.isEmpty else {
+    private func tag(of response: HTTPClientResponse) throws(S3Error) -> String {
+        guard let tag = response.head["etag"], !tag.isEmpty else {
             throw .unexpectedResponse(client.bucket, what: "no ETag")
         }
         return tag.string

@@ -74,16 +74,16 @@ package struct UploadBucket: Sendable {
         request.part = ClosedRange(range)
         request.accepted = [404]
         request.responseBytesMax = Self.pieceBytesMax
-        let answer = try await client.send(request, before: deadline)
-        guard answer.status != 404 else {
+        let response = try await client.send(request, before: deadline)
+        guard response.status != 404 else {
             throw AttachPrepError(.sourceNotFound, "The upload no longer exists; send the file again.")
         }
-        guard answer.isWhole, answer.body.count == range.count else {
+        guard response.isWhole, response.body.count == range.count else {
             throw AttachPrepError(
                 .publishRejected, "The bucket returned an upload of another length; try again.",
-                detail: "\(answer.status): \(answer.body.count) bytes instead of \(range.count)", isRetryable: true)
+                detail: "\(response.status): \(response.body.count) bytes instead of \(range.count)", isRetryable: true)
         }
-        return answer.body
+        return response.body
     }
 
     package func remove(_ name: String) async throws {

@@ -26,8 +26,8 @@ extension ServeConfiguration {
         var preparing = preparer
         preparing.output = "\(folder.path)/work"
         preparing.dataFolder = nil
-        let calls = try webhookClient(logger)
-        await calls.shutdown()
+        let client = try webhookClient(logger)
+        await client.shutdown()
         let made = try AttachmentPreparer(preparing, logger: logger)
         await made.shutdown()
     }

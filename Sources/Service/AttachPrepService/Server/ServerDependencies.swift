@@ -44,7 +44,7 @@ struct ServerDependencies: Sendable {
     private let registry: PrometheusRegistry
     private let store: any JobStore & StoreMaintenance
     private let preparer: AttachmentPreparer
-    private let calls: HTTPClient
+    private let client: HTTPClient
     /// Nil without traces.
     private let tracing: ProcessTracing?
     private let temporaryFolder: TemporaryDataFolder?
@@ -91,9 +91,9 @@ struct ServerDependencies: Sendable {
                 opened.workers, worker: worker, settings: configuration.workerSettings,
                 mediaSlots: configuration.preparer.mediaSlots, logger: logger)
         }
-        calls = try configuration.webhookClient(logger)
+        client = try configuration.webhookClient(logger)
         sender = WebhookSender(
-            outbox: opened.store, secrets: secrets, calls: calls, feed: feed,
+            outbox: opened.store, secrets: secrets, client: client, feed: feed,
             metrics: WebhookMetrics(factory: registry), tracer: tracing?.tracer, logger: logger)
         housekeeping = Housekeeping(store: opened.store, logger: logger)
         target =
@@ -174,7 +174,7 @@ struct ServerDependencies: Sendable {
     /// Ends media processes and connections, closes the store and removes the temporary data folder.
     func close() async {
         await tracing?.shutdown()
-        await calls.shutdown()
+        await client.shutdown()
         await preparer.shutdown()
         await store.close()
         temporaryFolder?.remove()

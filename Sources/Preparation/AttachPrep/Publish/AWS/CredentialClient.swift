@@ -16,7 +16,7 @@ struct IssuedCredentials: Sendable, Hashable {
 /// services are on link-local and private addresses, and only the operator configures them. Media is downloaded with
 /// another client, for which these addresses stay blocked. Redirects are not followed, and proxies are not used.
 struct CredentialClient: Sendable {
-    let calls: HTTPClient
+    let client: HTTPClient
     /// The environment, with tokens and for programs; contains secrets.
     let environment: [String: String]
 
@@ -42,7 +42,7 @@ struct CredentialClient: Sendable {
                 let request = HTTPClientRequest(
                     method, url, headers: headers, body: body, responseBytesMax: Limits.credentialResponseBytesMax,
                     deadline: .now + .seconds(clamping: secondsMax))
-                let response = try await calls.send(request)
+                let response = try await client.send(request)
                 let isBusy = response.status == 429 || 500..<600 ~= response.status
                 if !isBusy || delay == nil { return try Self.whole(response, from: service) }
             } catch let error as AttachPrepError {

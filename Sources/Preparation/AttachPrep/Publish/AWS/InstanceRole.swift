@@ -50,11 +50,11 @@ struct InstanceRole: Sendable, Hashable {
             throw CredentialError.invalid(
                 Self.service, reason: "the instance has no role", remedy: "attach an instance profile, or provide keys")
         }
-        let answer = try await get("\(path)\(role)", token: token, client: client)
-        guard answer.status == 200 else {
-            throw CredentialError.status(answer, code: nil, of: Self.service)
+        let response = try await get("\(path)\(role)", token: token, client: client)
+        guard response.status == 200 else {
+            throw CredentialError.status(response, code: nil, of: Self.service)
         }
-        let document = try CredentialDocument(answer.body, from: Self.service)
+        let document = try CredentialDocument(response.body, from: Self.service)
         if let code = document.code, code != "Success" {
             throw CredentialError.invalid(
                 Self.service, reason: "it reports \(CredentialError.shown(code) ?? "an error") for the role \(role)",
