@@ -155,8 +155,8 @@ extension AttachmentRequest: OptionHolder {
                 + "a listed one needs a type that can be written: jpg, mp3 or m4a, mp4"),
         OptionRow(
             "targets", at: \.targets, form: .targets, flag: "for", valueName: "targets",
-            help: "Systems that show the media: ios (always), iosSmall (a still with few bytes, for slow networks), android, "
-                + "web, webBadge, avatar, or a target profile"),
+            help: "Systems that show the media: ios (always), iosSmall (a still with few bytes, for slow networks), "
+                + "android, web, webBadge, avatar, or a target profile"),
         OptionRow(
             "avatar", optional: \.avatar, form: .text, valueName: "source",
             help: "Source of the sender's picture; without it, the target avatar is made of the source"),
