@@ -7,7 +7,8 @@ import MediaTypes
 /// Only the first two have to be declared. What else a format does not declare, it does not have, and libvips decodes
 /// it.
 protocol ImageFormat: Sendable {
-    /// Whether a file that begins with these bytes is of the format; false for one that is known by its box (`ISOBrand`).
+    /// Whether a file that begins with these bytes is of the format; false for one that its first box names
+    /// (`ISOBrand`).
     func matches(_ first: LeadingBytes) -> Bool
 
     /// Checks the limits by the header, and describes the image; decodes pixels only where the request asks for it.
@@ -42,7 +43,7 @@ protocol ImageFormat: Sendable {
     /// The colors by the numbers in the container; nil where libvips reads them, or they are sRGB.
     func colors(in window: ByteWindow) throws -> DeclaredColors?
 
-    /// What remains of a file without its metadata; nil where it has to be encoded anew.
+    /// What remains of a file without its metadata; nil where it has to be encoded again.
     func retained(in window: ByteWindow) throws -> RetainedBytes?
 
     /// The frames of an animation; nil if the format has none.

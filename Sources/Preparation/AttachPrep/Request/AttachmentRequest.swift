@@ -151,8 +151,8 @@ extension AttachmentRequest: OptionHolder {
             help: "What to do with a type that iOS does not attach: convert or reject"),
         OptionRow(
             "attachmentTypes", optional: \.attachmentTypes, form: .types, valueName: "types",
-            help: "Types that the app can attach, such as mp3 and mp4; a kind that is not listed is not restricted, and "
-                + "a listed one needs a type that can be written: jpg, mp3 or m4a, mp4"),
+            help: "Types that the app can attach, such as mp3 and mp4; a kind that is not listed is not restricted, "
+                + "and a listed one needs a type that can be written: jpg, mp3 or m4a, mp4"),
         OptionRow(
             "targets", at: \.targets, form: .targets, flag: "for", valueName: "targets",
             help: "Systems that show the media: ios (always), iosSmall (a still with few bytes, for slow networks), "

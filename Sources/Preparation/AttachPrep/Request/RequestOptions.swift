@@ -288,8 +288,7 @@ extension OptionForm where Value == CropChoice {
                     "pattern": "^smart(:[1-9][0-9]{0,3}:[1-9][0-9]{0,3})?$"
                   },
                   {
-                    "type": "object",
-                    "description": "Fractions of width and height, origin at the top left; x + width and y + height are at most 1",
+                    "type": "object", "description": "Fractions; x + width and y + height are at most 1",
                     "required": ["x", "y", "width", "height"], "additionalProperties": false,
                     "properties": {
                       "x": {"type": "number", "minimum": 0, "exclusiveMaximum": 1},

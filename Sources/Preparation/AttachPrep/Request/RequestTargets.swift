@@ -112,10 +112,11 @@ extension RequestTargets: Codable {
 extension OptionForm where Value == RequestTargets {
     /// A list of names.
     static var targets: OptionForm {
-        OptionForm(
+        let pattern = "^[A-Za-z][A-Za-z0-9-]{0,\(Limits.targetNameCharactersMax - 1)}$"
+        return OptionForm(
             schema: #"""
                 "type": ["array", "null"], "minItems": 1, "maxItems": \#(Limits.targetsMax),
-                "items": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9-]{0,\#(Limits.targetNameCharactersMax - 1)}$"}
+                "items": {"type": "string", "pattern": "\#(pattern)"}
                 """#,
             examples: ["ios", "ios,android,web"], parse: { try RequestTargets(text: $0) },
             text: { ([MediaTarget.ios.rawValue] + $0.names).joined(separator: ",") })
