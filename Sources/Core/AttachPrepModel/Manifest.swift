@@ -23,8 +23,8 @@ public struct Manifest: Codable, Sendable, Hashable {
     @Nullable public var thumbnail: ManifestImage? = nil
     @Nullable public var crop: ManifestImage? = nil
     /// The pictures beside iOS's attachment, by key: `iosSmall`, `android`, `web`, `webIcon`, `webBadge`, `avatar`, or
-    /// the name of an operator's profile. Left out when it is nil: the request names no such target. A target that could
-    /// not be made is missing here and has a warning.
+    /// the name of an operator's profile. Left out when it is nil: the request names no such target. A target that
+    /// could not be made is missing here and has a warning.
     public var renditions: [String: ManifestRendition]?
     @Nullable public var options: AttachmentOptions? = nil
     /// How the files are sealed. Left out when it is nil: the request did not ask for it.
