@@ -10,7 +10,18 @@ import Testing
         bench = try ServiceBench()
     }
 
-    @Test(arguments: [["python3", "-B", "fcm.py"], ["node", "fcm.mjs"]])
+    /// A program with its first arguments; the sender in Swift is built first.
+    private func command(_ program: [String]) async throws -> [String] {
+        let source = SourceTree.path("samples/senders/\(program.last ?? "")")
+        guard program.first == "swiftc" else { return program.dropLast() + [source] }
+        let built = bench.folder.path("fcm")
+        let options = ["-swift-version", "6", "-parse-as-library", source, "-o", built]
+        let result = try await RunCommand("swiftc", options, timeoutSeconds: 120).run()
+        try #require(result.exitCode == 0, "\(result.text)\(result.errorText)")
+        return [built]
+    }
+
+    @Test(arguments: [["python3", "-B", "fcm.py"], ["node", "fcm.mjs"], ["swiftc", "swift/Sources/fcm/FCM.swift"]])
     func `A sample sender sends each device a message with the media of every system`(program: [String]) async throws {
         let fcm = try LoopbackServer()
         let path = "/v1/projects/example/messages:send"
@@ -19,13 +30,13 @@ import Testing
         let message =
             #"{"notification":{"title":"A & B, é","image":"\#(try ServiceBench.url("counter.gif"))"},"#
             + #""apns":{"payload":{"aps":{"mutable-content":1}}}}"#
+        let command = try await command(program)
         let arguments = [
-            SourceTree.path("samples/senders/\(program.last ?? "")"),
             try bench.folder.write(#"{"name":"spring","payload":{"message":\#(message)}}"# + "\n", to: "fcm.jsonl"),
             try bench.folder.write("one\ntwo\nthree\n", to: "tokens.txt"),
         ]
         let result = try await RunCommand(
-            program[0], program.dropFirst().dropLast() + arguments,
+            command[0], command.dropFirst() + arguments,
             environment: [
                 "ATTACHPREP_URL": service.url, "ATTACHPREP_TOKEN": nil, "FCM_URL": fcm.url(""),
                 "FCM_PROJECT": "example", "FCM_ACCESS_TOKEN": "secret",

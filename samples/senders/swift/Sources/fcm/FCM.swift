@@ -13,7 +13,7 @@ import Foundation
 ///
 /// Each line of campaign.jsonl is `{"name": "spring", "payload": {"message": {…}}}`; devices.txt has one registration
 /// token a line. See README.md for the output.
-@main struct FCM {
+@MainActor @main struct FCM {
     private static let attempts = 5
 
     static func main() async throws {
