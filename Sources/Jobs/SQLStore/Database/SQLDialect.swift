@@ -34,6 +34,11 @@ public enum SQLDialect: Sendable, Hashable {
         self == .sqlite ? "max(\(a), \(b))" : "greatest(\(a), \(b))"
     }
 
+    /// The host in the column `host`, which begins with the caller and a space (`JobSubmission.hostGroup`).
+    public var hostOfGroup: String {
+        self == .sqlite ? "substr(host, instr(host, ' ') + 1)" : "split_part(host, ' ', 2)"
+    }
+
     /// Names the index of a query, for SQLite's planner, which has no statistics of these tables.
     public func using(_ index: String) -> String { self == .sqlite ? "INDEXED BY \(index)" : "" }
 

@@ -111,7 +111,7 @@ private struct DueJobs {
         for (index, condition) in lanes + parked {
             var due = SQLCondition("state = 'queued' AND \(condition)")
             due.add("place <= \(due.parameter(.integer(now)))")
-            let isHeld = pauses.holdCondition(&due)
+            let isHeld = pauses.holdCondition(in: &due, dialect: connection.dialect)
             let row = try connection.row(
                 """
                 SELECT count(*), count(CASE WHEN \(isHeld) THEN 1 END),

@@ -50,7 +50,7 @@ struct JobSelection: Sendable {
             condition.add("id IN (SELECT job FROM job_tag WHERE tag = \(condition.parameter(.text(tag))))")
         }
         if let host = filter.host {
-            condition.add(Self.hostCondition(host, &condition))
+            condition.add(Self.hostCondition(host, in: &condition, dialect: dialect))
         }
         if let search = filter.search, !search.isEmpty {
             // Both databases fold the case of ASCII letters only.
@@ -64,9 +64,8 @@ struct JobSelection: Sendable {
     }
 
     /// The condition for jobs of a host.
-    static func hostCondition(_ host: String, _ condition: inout SQLCondition) -> String {
-        // The column begins with the caller (`JobSubmission.hostGroup`); neither part has a space.
-        "host LIKE \(condition.parameter(.text("% \(escaped(host))"))) ESCAPE '\\'"
+    static func hostCondition(_ host: String, in condition: inout SQLCondition, dialect: SQLDialect) -> String {
+        "\(dialect.hostOfGroup) = \(condition.parameter(.text(host)))"
     }
 
     /// The pattern of LIKE for texts that contain a text.

@@ -65,10 +65,10 @@ struct PausedJobs: Sendable, Hashable {
     }
 
     /// The condition for jobs that are held back; without a pause of a host, the indexes of queued jobs answer it.
-    func holdCondition(_ condition: inout SQLCondition) -> String {
+    func holdCondition(in condition: inout SQLCondition, dialect: SQLDialect) -> String {
         guard !holdsAll else { return "1 = 1" }
         let lanes = lanes.map { "lane = \($0.lane)" }.sorted()
-        let hosts = hosts.sorted().map { JobSelection.hostCondition($0, &condition) }
+        let hosts = hosts.sorted().map { JobSelection.hostCondition($0, in: &condition, dialect: dialect) }
         return lanes.isEmpty && hosts.isEmpty ? "1 = 0" : (lanes + hosts).joined(separator: " OR ")
     }
 

@@ -180,7 +180,7 @@ package enum StoreSchema {
     /// SQLite's indexes over finished jobs contain all columns of their queries, because rows contain manifests and
     /// each takes most of a page; PostgreSQL's index entries may not be as long as a URL.
     private static func indexes(_ dialect: SQLDialect) -> [String] {
-        let searched = dialect == .sqlite ? ", caller_id, source, error_code" : ""
+        let searched = dialect == .sqlite ? ", caller_id, source, error_code, kind, created_at" : ""
         return [
             "CREATE INDEX job_queued ON job (lane, place, id) WHERE state = 'queued' AND parked = 0",
             "CREATE INDEX job_host_parked ON job (host, lane, place) WHERE state = 'queued' AND parked = 1",
@@ -194,17 +194,18 @@ package enum StoreSchema {
             "CREATE INDEX finished_listed ON finished_job (state, id\(searched))",
             "CREATE INDEX finished_at ON finished_job (state, finished_at, created_at, not_before)",
             "CREATE INDEX finished_error ON finished_job (error_code) WHERE state IN ('failed', 'dead')",
-            "CREATE INDEX finished_media ON finished_job (media) WHERE media IS NOT NULL",
+            "CREATE INDEX finished_media ON finished_job (media, owner) WHERE media IS NOT NULL",
             "CREATE INDEX finished_upload ON finished_job (upload) WHERE upload IS NOT NULL",
             "CREATE INDEX job_named ON job (caller_id) WHERE caller_id IS NOT NULL",
             "CREATE INDEX job_batch ON job (batch) WHERE batch IS NOT NULL",
             "CREATE INDEX job_idempotency ON job (idempotency_key) WHERE idempotency_key IS NOT NULL",
-            "CREATE INDEX finished_named ON finished_job (caller_id, state) WHERE caller_id IS NOT NULL",
-            "CREATE INDEX finished_batch ON finished_job (batch, state) WHERE batch IS NOT NULL",
+            "CREATE INDEX finished_named ON finished_job (caller_id, state, id) WHERE caller_id IS NOT NULL",
+            "CREATE INDEX finished_batch ON finished_job (batch, state, id) WHERE batch IS NOT NULL",
             """
-            CREATE INDEX finished_idempotency ON finished_job (idempotency_key, state)
+            CREATE INDEX finished_idempotency ON finished_job (idempotency_key, state, id)
             WHERE idempotency_key IS NOT NULL
             """,
+            "CREATE INDEX finished_host ON finished_job (\(dialect.hostOfGroup), state, id)",
             "CREATE INDEX job_tag_job ON job_tag (job)",
             "CREATE INDEX job_line_job ON job_line (job)",
             "CREATE INDEX idempotency_age ON idempotency (created_at)",
