@@ -32,6 +32,15 @@ import Testing
         #expect(try bench.leftovers() == [])
     }
 
+    @Test func `Location contains the path of the public URL`() async throws {
+        let service = try await bench.start(["--base-url", "https://media.example/push/"])
+        let response = try await service.client.send(
+            "POST", "/v1/jobs", body: #"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#)
+        let id = try #require(try response.json()["id"] as? String)
+        #expect(response.header("location") == "/push/v1/jobs/\(id)")
+        try await service.stop()
+    }
+
     @Test func `With Prefer: wait, the response is the manifest, also of a rejected source`() async throws {
         let service = try await bench.start()
         for (sample, outcome) in [("grid.heic", "converted"), ("truncated.jpg", "rejected")] {

@@ -67,7 +67,7 @@ struct JobRoutes: Sendable {
         let job = try await store.retry(try await ownJob(context, or: .operate).id)
         await context.record(.retry, "job \(job.id)", in: store)
         return try JSONResponse.response(
-            job.located(at: baseURL), status: .accepted, headers: [.location: "/v1/jobs/\(job.id)"])
+            job.located(at: baseURL), status: .accepted, headers: [.location: job.path(below: baseURL)])
     }
 
     @Sendable private func snooze(_ request: Request, in context: ServiceContext) async throws -> Response {

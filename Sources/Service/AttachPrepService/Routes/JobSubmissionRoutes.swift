@@ -78,7 +78,7 @@ struct JobSubmissionRoutes: Sendable {
     /// Responds with the manifest if the caller waits (`Prefer: wait`) and the job ends in time, else with the job.
     private func answer(_ job: Job, isRepeated: Bool, waitSeconds: Int?) async throws -> Response {
         var fields = Self.fields(isRepeated: isRepeated)
-        fields[.location] = "/v1/jobs/\(job.id)"
+        fields[.location] = job.path(below: baseURL)
         var job = job
         if let seconds = waitSeconds {
             fields[.preferenceApplied] = "wait=\(seconds)"
@@ -218,4 +218,14 @@ extension Limits {
     package static let idempotencyKeyCharactersMax = 255
     /// Requests of one batch; split larger ones.
     package static let batchRequestsMax = 10_000
+}
+
+extension Job {
+    /// The path at which it is served, for `Location`.
+    ///
+    /// - Parameter url: the public URL of the service, which may have a path.
+    func path(below url: String?) -> String {
+        let base = url?.split(separator: "://", maxSplits: 1).last?.drop { $0 != "/" } ?? ""
+        return "\(base.hasSuffix("/") ? base.dropLast() : base)/v1/jobs/\(id)"
+    }
 }
