@@ -32,7 +32,10 @@ package enum ForeignJSON {
     /// Whether the text is in an encoding of more than one byte a character, which `JSONDecoder` reads and the check of
     /// bytes does not.
     static func isWide(_ bytes: [UInt8]) -> Bool {
-        bytes.prefix(4).contains(0) || bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE])
+        // The header of gzip has a zero byte, too.
+        let isCompressed = bytes.starts(with: [0x1F, 0x8B])
+        return !isCompressed && bytes.prefix(4).contains(0) || bytes.starts(with: [0xFE, 0xFF])
+            || bytes.starts(with: [0xFF, 0xFE])
     }
 
     /// What `check` found, as the predicate of a sentence: `is nested more than 80 levels deep`. Nil for other errors.

@@ -92,6 +92,22 @@ struct RequestMistakeTests {
             message: #"The request has the unknown key "options.crop.h"; the key is "height"."#,
             mended: options(#""crop": {"x": 0, "y": 0, "width": 1, "height": 1}"#)),
         Mistake(
+            body: "{“source”: “https://a.example/1.png”}",
+            message: "The request has a curly quote at line 1, column 2; use straight double quotes.", mended: source),
+        Mistake(
+            body: keys(#""seal": True"#),
+            message: #"The request has the word "True" at line 1, column 47; write true."#,
+            mended: keys(#""seal": true"#)),
+        Mistake(
+            body: keys(#""notAfter": 1795294262"#),
+            message: #"The request's "notAfter" must be an RFC 3339 time such as "2026-11-21T20:51:02Z", not the "#
+                + "number 1795294262.",
+            mended: keys(#""notAfter": "2026-11-21T20:51:02Z""#)),
+        Mistake(
+            body: keys(#""maxAttempts": 9"#),
+            message: #"The request has the unknown key "maxAttempts"; it belongs in "retry", as "attempts"."#,
+            mended: keys(#""retry": {"attempts": 9}"#)),
+        Mistake(
             body: "{}", message: #"The request lacks the required key "source"."#, mended: source),
         Mistake(
             body: keys(#""maxBytes": "300000""#),

@@ -38,9 +38,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""slow""#, #""retry" has the unknown name "slow"; give fast, patient."#),
-        (#"{"policy": "slow"}"#, #""policy" of "retry" has the unknown name "slow"; give fast, patient."#),
-        (#"{"on": ["weather"]}"#, #""on" of "retry" has the unknown name "weather"; give network, server, "#),
+        (#""slow""#, #""retry" has the unknown name "slow"; give one of fast, patient."#),
+        (#"{"policy": "slow"}"#, #""policy" of "retry" has the unknown name "slow"; give one of fast, patient."#),
+        (#"{"on": ["weather"]}"#, #""on" of "retry" has the unknown name "weather"; give one of network, server, "#),
         (#"{"tries": 3}"#, #"unknown key "retry.tries""#),
         (#"{"attempts": 0}"#, #""attempts" of "retry" is 0, outside of 1 to 1000"#),
         (#"{"backOff": 0.01}"#, #""backOff" of "retry" is 0.01 s"#),

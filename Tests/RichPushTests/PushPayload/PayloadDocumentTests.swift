@@ -50,8 +50,7 @@ struct PayloadDocumentTests {
             ("{} # x", "The payload has a comment at line 1, column 4; remove it, since JSON has no comments."),
             (
                 "{\"ü\":NaN}",
-                "The payload has the word \"NaN\" at line 1, column 6; "
-                    + "write a string, a number, an object, an array, true, false or null."
+                "The payload has the word \"NaN\" at line 1, column 6; write a number, since JSON has no such value."
             ),
             (
                 "{\"a\":}",

@@ -113,6 +113,7 @@ package struct JSONParser {
         case UInt8(ascii: "'"): throw syntaxError("has a key in single quotes", remedy: "use double quotes")
         case nil: throw cutOff()
         case _ where isComment: throw comment()
+        case _ where isCurlyQuote: throw curlyQuote()
         default: throw syntaxError("has no key after \(before)", remedy: "write keys in double quotes")
         }
     }
@@ -176,6 +177,14 @@ extension JSONParser {
     func comment() -> PayloadError {
         syntaxError("has a comment", remedy: "remove it, since JSON has no comments")
     }
+
+    /// One of U+2018 to U+201F, which editors make of quotes.
+    var isCurlyQuote: Bool {
+        let bytes = bytes[position...].prefix(3)
+        return bytes.starts(with: [0xE2, 0x80]) && bytes.last.map { 0x98...0x9F ~= $0 } == true
+    }
+
+    func curlyQuote() -> PayloadError { syntaxError("has a curly quote", remedy: "use straight double quotes") }
 }
 
 /// Parsing of literals, numbers and strings.
@@ -203,9 +212,21 @@ extension JSONParser {
         case UInt8(ascii: "+"), UInt8(ascii: "."):
             return syntaxError("has a number without a first digit", remedy: "write it as in 0.5")
         case _ where isComment: return comment()
+        case _ where isCurlyQuote: return curlyQuote()
         default:
             let what = literal.isEmpty ? "has no value" : "has the word \(PrintableText.quoted(literal))"
-            return syntaxError(what, remedy: "write a string, a number, an object, an array, true, false or null")
+            return syntaxError(what, remedy: Self.remedy(for: literal))
+        }
+    }
+
+    /// What to write instead of a word, also of those that other languages have for a value.
+    private static func remedy(for literal: String) -> String {
+        switch literal {
+        case "True": "write true"
+        case "False": "write false"
+        case "None", "nil", "undefined": "write null"
+        case "NaN", "Infinity": "write a number, since JSON has no such value"
+        default: "write a string, a number, an object, an array, true, false or null"
         }
     }
 

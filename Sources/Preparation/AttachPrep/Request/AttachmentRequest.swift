@@ -302,6 +302,12 @@ extension AttachmentRequest {
             "the source is the key \"source\""),
         RequestOptions.sizeAdvice,
         KeyAdvice(["callback", "webhook", "webhookURL", "hook"], "the webhook's URL is the key \"callbackURL\""),
+        KeyAdvice(
+            ["delay", "runAt", "scheduledAt", "sendAt", "startAt"], "the earliest start is the key \"notBefore\""),
+        KeyAdvice(["expiresAt", "expiration", "ttl", "until"], "the latest end is the key \"notAfter\""),
+        KeyAdvice(["attempts", "maxAttempts", "retries", "maxRetries"], "it belongs in \"retry\", as \"attempts\""),
+        KeyAdvice(["clippingRect", "clip"], "a cut is the key \"crop\" in \"options\""),
+        KeyAdvice(["timeout", "timeoutSeconds", "budgetSeconds"], "the time limit in seconds is the key \"budget\""),
     ]
 }
 

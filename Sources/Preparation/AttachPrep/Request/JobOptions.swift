@@ -120,7 +120,12 @@ extension JobOptions {
     }
 
     private static func time(_ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
-        guard let text = try values.decodeIfPresent(String.self, forKey: key) else { return nil }
+        let text: String?
+        do { text = try values.decodeIfPresent(String.self, forKey: key) } catch is DecodingError {
+            throw DecodingError.expected(
+                "an RFC 3339 time such as \"2026-11-21T20:51:02Z\"", at: values.codingPath + [key])
+        }
+        guard let text else { return nil }
         guard let date = Timestamp.date(text) else {
             throw AttachPrepError(
                 .requestInvalid,

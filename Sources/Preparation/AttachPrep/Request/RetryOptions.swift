@@ -148,7 +148,7 @@ extension RetryOptions: Codable {
         let place = key == "retry" ? "\"retry\"" : "\"\(key)\" of \"retry\""
         throw AttachPrepError(
             .requestInvalid,
-            "\(place) has the unknown name \"\(MessageText.excerpt(text, bytesMax: 80))\"; give \(names).")
+            "\(place) has the unknown name \"\(MessageText.excerpt(text, bytesMax: 80))\"; give one of \(names).")
     }
 }
 

@@ -115,7 +115,8 @@ struct NegotiationMiddleware: RouterMiddleware {
         guard produces.isEmpty || produces.contains(where: { Self.accepts(fields, $0) }) else {
             throw Problem(
                 .requestInvalid,
-                "The response is \(produces.joined(separator: " or ")), which the request's Accept excludes.",
+                "The response is \(produces.joined(separator: " or ")), which Accept excludes; add it there, or leave "
+                    + "Accept out.",
                 status: 406)
         }
         if let query, let unknown = QueryParameters(request).names.first(where: { !query.contains($0) }) {

@@ -91,7 +91,8 @@ struct JobFilterBody: JSONRequest {
         guard selectsSome else {
             throw AttachPrepError(
                 .requestInvalid,
-                "Set \(Self.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")); selecting all is not allowed.")
+                "Set at least one of \(Self.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")); selecting all "
+                    + "jobs is not allowed.")
         }
         guard (ids?.count ?? 0) <= Limits.selectedIDsMax else {
             throw AttachPrepError(

@@ -77,10 +77,13 @@ struct QueryParameters {
         _ name: String, text: String, as _: Word.Type
     ) -> AttachPrepError {
         let all = Word.allCases.map(\.rawValue)
+        let listed =
+            all.count <= Limits.listedChoicesMax
+            ? all.joined(separator: ", ") : "the \(all.count) values in /openapi.json"
         let meant = Suggestion.nearest(to: text, of: all).map { "; did you mean \"\($0)\"?" } ?? "."
         return AttachPrepError(
             .requestInvalid,
-            "The query parameter \"\(name)\" must be one of \(all.joined(separator: ", ")), not "
+            "The query parameter \"\(name)\" must be one of \(listed), not "
                 + "\"\(MessageText.excerpt(text, bytesMax: 80))\"\(meant)")
     }
 
