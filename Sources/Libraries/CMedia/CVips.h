@@ -139,8 +139,8 @@ static inline int CVips_thumbnail_bytes(
 }
 
 // Variadic. The same for an image in memory that is already upright and in sRGB.
-static inline int CVips_thumbnail_image(VipsImage *in, VipsImage **out, int width, int height) {
-    return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_DOWN, NULL);
+static inline int CVips_thumbnail_image(VipsImage *in, VipsImage **out, int width, int height, int linear) {
+    return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_DOWN, "linear", linear, NULL);
 }
 
 // Variadic. Scales by these factors without color conversion.

@@ -66,7 +66,9 @@ struct StillLadderTests {
         let still = try Self.shrunk(Self.photograph("side.jpg"), bytesMax: 5_000_000, longSideMax: 640)
         #expect(still.media.attachment?.width == 640 && still.media.attachment?.height == 480)
         #expect(still.media.reductions.isEmpty)
-        #expect(try ImageDistance(still.image(.attachment), still.image(.thumbnail)).mean < 2)
+        // The attachment averages light, the thumbnail stored samples.
+        let distance = try ImageDistance(still.image(.attachment), still.image(.thumbnail))
+        #expect(distance.mean < 6, "\(distance)")
     }
 
     @Test func `The maximum side applies to the upright image`() throws {

@@ -240,9 +240,17 @@ import Glibc
     }
 
     /// Reduced to fit a box; never enlarged.
-    package func reduced(width: Int, height: Int) throws -> Image {
-        try derive("thumbnail_image") { out in
-            unsafe CVips_thumbnail_image(pointer, out, CInt(clamping: width), CInt(clamping: height))
+    ///
+    /// - Parameter inLight: Whether light is averaged instead of stored samples, which takes several times as long; the
+    ///   image must be in sRGB.
+    package func reduced(width: Int, height: Int, inLight: Bool = false) throws -> Image {
+        // libvips would convert an image with a profile to other colors first.
+        if inLight, has("icc-profile-data") {
+            return try labeled(colorProfile: nil).reduced(width: width, height: height, inLight: true)
+        }
+        return try derive("thumbnail_image") { out in
+            unsafe CVips_thumbnail_image(
+                pointer, out, CInt(clamping: width), CInt(clamping: height), inLight ? 1 : 0)
         }
     }
 

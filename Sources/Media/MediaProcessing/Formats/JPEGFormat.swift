@@ -51,6 +51,15 @@ struct JPEGFormat: ImageFormat {
 
     var isReducedWhileDecoding: Bool { true }
 
+    /// An attachment for a display needs no more pixels than the targets.
+    func render(with renderer: ImageRenderer) throws -> RenderedMedia {
+        let request = renderer.request
+        guard request.crop == nil, case .still(let still) = request.attachment, still.longSideMax != nil else {
+            return try renderer.validateAndRender()
+        }
+        return try renderReduced(with: renderer, nil) ?? renderer.validateAndRender()
+    }
+
     func renderReduced(with renderer: ImageRenderer, _ download: DownloadingFile?) throws -> RenderedMedia? {
         let request = renderer.request
         guard let jpeg = try JPEGThumbnailer(source: renderer.source, deadline: renderer.deadline),
@@ -63,7 +72,7 @@ struct JPEGFormat: ImageFormat {
                 bands: image.isGray ? 1 : 3, orientation: 1, colorProfile: profile)
             return try renderer.renderReduced(managed.inSRGB().inMemory(), cut: nil)
         }
-        guard request.targets.isEmpty else { return try renderer.still.renderReduced(image) }
+        guard !request.hasPictures else { return try renderer.still.renderReduced(image) }
         var rendered = RenderedMedia()
         rendered.thumbnail = try renderer.still.writeThumbnail(image)
         return rendered

@@ -129,7 +129,7 @@ struct ImageRenderer {
 
     /// Writes what is made of an image that was reduced while it was decoded.
     func renderReduced(_ image: Image, cut: PixelRect?) throws -> RenderedMedia {
-        guard request.targets.isEmpty else { return try still.render(image) }
+        guard !request.hasPictures else { return try still.render(image) }
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(image, cut: cut)
         try rendered.warn(ifInvisible: image)
@@ -205,11 +205,13 @@ struct ImageRenderer {
     }
 
     private func reduced(_ stored: Image, side: Int) throws -> Image {
-        let reducesInDecoder = isReducedWhileDecoding && !isTurnedByText
+        // With a profile, light would be averaged after a conversion that is still to come.
+        let inLight = request.format != .jpeg && !stored.has("icc-profile-data") && stored.interpretation == "srgb"
+        let reducesInDecoder = isReducedWhileDecoding && !isTurnedByText && !inLight
         return try inSRGB(
             reducesInDecoder
                 ? Image.openReduced(descriptor: source, width: side, height: side)
-                : stored.reduced(width: side, height: side).upright()
+                : stored.reduced(width: side, height: side, inLight: inLight).upright()
         ).inMemory()
     }
 

@@ -185,10 +185,7 @@ extension ImageRenditionWriter {
         }
         let box = ThumbnailRendition(width: longSideMax, height: longSideMax, fit: .contain)
         let reduced = image.reduced(
-            to: ThumbnailGeometry(imageWidth: image.width, imageHeight: image.height, box: box))
-        let bytes = try JPEGEncoder.encode(
-            pixels: reduced.pixels, width: reduced.width, height: reduced.height, quality: StillLadder.reducedQuality,
-            halvesChroma: true)
-        return (reduced.width, reduced.height, bytes)
+            to: ThumbnailGeometry(imageWidth: image.width, imageHeight: image.height, box: box), inLight: true)
+        return (reduced.width, reduced.height, try HalvedChromaImage(reduced).displayJPEG().bytes)
     }
 }

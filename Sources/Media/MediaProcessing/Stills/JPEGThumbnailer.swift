@@ -46,13 +46,14 @@ struct JPEGThumbnailer {
         let stored = swaps ? (geometry.height, geometry.width) : (geometry.width, geometry.height)
         let eighths = JPEGDecodeScale.eighths(
             width: jpeg.segments.width, height: jpeg.segments.height, target: (width: stored.0, height: stored.1),
-            restMin: request.targets.isEmpty ? JPEGDecodeScale.restMin : 1)
+            restMin: request.hasPictures ? 1 : JPEGDecodeScale.restMin)
         let pixels = jpeg.segments.width * eighths / 8 * (jpeg.segments.height * eighths / 8)
         guard pixels <= PlaneResampler.pixelsMax, let planes = try planes(eighths: eighths, download) else {
             return nil
         }
         var reduction = PlaneResampler(width: stored.0, height: stored.1)
-        let columns = planes.map { reduction.columns(of: $0) }
+        let inLight = request.hasPictures
+        let columns = planes.enumerated().map { reduction.columns(of: $1, inLight: inLight && $0 == 0) }
         return YCbCrImage(
             columns: Self.inSRGB(columns, height: stored.1, colors: colors),
             storedWidth: stored.0, storedHeight: stored.1, orientation: jpeg.orientation, cut: geometry.kept)

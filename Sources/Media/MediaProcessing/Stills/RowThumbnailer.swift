@@ -13,6 +13,7 @@ struct RowThumbnailer {
     private let stored: (width: Int, height: Int)
     private let geometry: ThumbnailGeometry
     private var shrink: RowBoxFilter
+    private let inLight: Bool
 
     /// - Parameters:
     ///   - width: Width in pixels of the upright image, within `ImageLimits`; `height` likewise.
@@ -21,6 +22,7 @@ struct RowThumbnailer {
     init?(width: Int, height: Int, samples: Int, request: RenderRequest) {
         stored = (width, height)
         geometry = ThumbnailGeometry(request, imageWidth: width, imageHeight: height)
+        inLight = request.hasPictures
         let factor = PlaneBoxFilter.factor(from: stored, to: (geometry.width, geometry.height))
         guard width / factor * (height / factor) <= PlaneResampler.pixelsMax else { return nil }
         shrink = RowBoxFilter(width: width, height: height, samples: samples, factor: factor)
@@ -44,9 +46,10 @@ struct RowThumbnailer {
         let factor = shrink.factor
         var columns: [[UInt8]]
         if planes.count < 3 {
-            columns = [reduction.columns(of: planes[0], factor: factor, stored: stored)]
+            columns = [reduction.columns(of: planes[0], factor: factor, stored: stored, inLight: inLight)]
         } else {
-            columns = [reduction.columns(of: YCbCrConversion.luma(of: planes), factor: factor, stored: stored)]
+            let luma = YCbCrConversion.luma(of: planes)
+            columns = [reduction.columns(of: luma, factor: factor, stored: stored, inLight: inLight)]
             // A thumbnail stores chroma at half its size, so more of it would be wasted.
             let isHalved = factor > 1
             let colors = isHalved ? planes.prefix(3).map { PlaneBoxFilter.shrink($0, by: 2) } : planes

@@ -6,9 +6,6 @@ import SafeArithmetic
 
 /// Encodes a still as an attachment within its limits: selects the format and the ladder.
 struct StillLadder {
-    /// Quality of an image that was made smaller for its device; its chroma is halved.
-    static let reducedQuality = 87
-
     let rendition: StillRendition
     /// Whether the source is a PNG, whose exact pixels are worth some bytes.
     let isPNG: Bool
@@ -17,32 +14,50 @@ struct StillLadder {
 
     /// - Parameter image: Upright, in sRGB, in memory.
     func encode(_ image: Image) throws -> LadderResult {
-        if rendition.isJPEGOnly { return try jpeg(image.flattened(onGray: 255).inMemory()) }
+        if rendition.isJPEGOnly {
+            let opaque = try image.flattened(onGray: 255).inMemory()
+            return try jpeg(opaque.limited(toLongSide: rendition.longSideMax, inLight: true))
+        }
         let isTransparent = try image.hasTransparency()
         let limited = try (isTransparent ? image : image.withoutAlpha().inMemory())
-            .limited(toLongSide: rendition.longSideMax)
-        guard isPNG || isTransparent else { return try jpeg(limited, isReduced: isSmaller(limited, than: image)) }
+            .limited(toLongSide: rendition.longSideMax, inLight: true)
+        guard isPNG || isTransparent else { return try jpeg(limited) }
+        if isForDisplay, !isTransparent {
+            return try Self.display(drawing: limited, bytesMax: rendition.bytesMax, pace: pace)
+        }
         return try PNGLadder(bytesMax: rendition.bytesMax, isTransparent: isTransparent, pace: pace)
             .encode(limited, wasOver: isPNG && sourceBytes > rendition.bytesMax)
     }
 
+    /// Only what is made for a display has a longest side.
+    private var isForDisplay: Bool { rendition.longSideMax != nil }
+
     private func jpeg(_ opaque: Image) throws -> LadderResult {
-        let limited = try opaque.limited(toLongSide: rendition.longSideMax)
-        return try jpeg(limited, isReduced: isSmaller(limited, than: opaque))
+        if isForDisplay {
+            return try Self.display(HalvedChromaImage(opaque: opaque), bytesMax: rendition.bytesMax, pace: pace)
+        }
+        let full = JPEGEncoding(quality: StillEncoding.fullQuality, halvesChroma: false)
+        return try JPEGLadder(bytesMax: rendition.bytesMax, full: full, pace: pace).encode(opaque)
     }
 
-    private func jpeg(_ limited: Image, isReduced: Bool) throws -> LadderResult {
-        try JPEGLadder(bytesMax: rendition.bytesMax, full: full(isReduced), pace: pace).encode(limited)
+    /// A JPEG of the quality that can be seen, or below the limit.
+    static func display(_ image: HalvedChromaImage, bytesMax: Int, pace: EncodingPace) throws -> LadderResult {
+        let (bytes, quality) = try image.displayJPEG()
+        guard bytes.count > bytesMax else {
+            let still = EncodedImage(.jpeg, bytes, width: image.width, height: image.height)
+            return LadderResult(still: still, reductions: [])
+        }
+        let full = JPEGEncoding(quality: quality, halvesChroma: true)
+        return try JPEGLadder(bytesMax: bytesMax, full: full, pace: pace).encode(image.image())
     }
 
-    private func isSmaller(_ limited: Image, than image: Image) -> Bool {
-        limited.width < image.width || limited.height < image.height
-    }
-
-    private func full(_ isReduced: Bool) -> JPEGEncoding {
-        isReduced
-            ? JPEGEncoding(quality: Self.reducedQuality, halvesChroma: true)
-            : JPEGEncoding(quality: StillEncoding.fullQuality, halvesChroma: false)
+    /// The same of an opaque image that may be a drawing, whose exact pixels may take fewer bytes.
+    static func display(drawing image: Image, bytesMax: Int, pace: EncodingPace) throws -> LadderResult {
+        let jpeg = try display(HalvedChromaImage(opaque: image), bytesMax: bytesMax, pace: pace)
+        guard try image.isDrawing() else { return jpeg }
+        let exact = try LosslessPNG(image).encode(compression: StillEncoding.compression)
+        guard exact.count < jpeg.still.bytes.count else { return jpeg }
+        return LadderResult(still: EncodedImage(.png, exact, of: image), reductions: [])
     }
 }
 
@@ -113,9 +128,9 @@ extension Image {
     }
 
     /// Reduced until its longer side has at most `longSide` pixels; in memory.
-    func limited(toLongSide longSide: Int?) throws -> Image {
+    func limited(toLongSide longSide: Int?, inLight: Bool = false) throws -> Image {
         guard let longSide, max(width, height) > longSide else { return self }
-        return try reduced(width: longSide, height: longSide).inMemory()
+        return try reduced(width: longSide, height: longSide, inLight: inLight).inMemory()
     }
 }
 

@@ -18,7 +18,7 @@ extension ImageRenditionWriter {
         guard geometry.width * geometry.height <= PlaneResampler.pixelsMax else {
             return try writeTargets(of: image.image(), pace, in: &rendered)
         }
-        try writeTargets(of: TargetSource(image.reduced(to: geometry)), pace, in: &rendered)
+        try writeTargets(of: TargetSource(image.reduced(to: geometry, inLight: true)), pace, in: &rendered)
     }
 
     /// Writes thumbnail and pictures of an image that was reduced while it was decoded.
@@ -31,6 +31,12 @@ extension ImageRenditionWriter {
         if let box = request.thumbnail {
             let geometry = ThumbnailGeometry(imageWidth: image.width, imageHeight: image.height, box: box)
             rendered.thumbnail = try writeThumbnail(source, geometry: geometry)
+        }
+        if case .still(let still) = request.attachment {
+            progress(rendered)
+            let result = try source.encode(still, pace: pace)
+            rendered.attachment = RenderedAttachment(try write(result.still, to: .attachment))
+            rendered.reductions += result.reductions
         }
         try writeTargets(of: source, pace, in: &rendered)
         return rendered
@@ -72,7 +78,7 @@ extension ImageRenditionWriter {
     private func reducedForTargets(_ image: Image) throws -> Image {
         let size = DecodedSize(targetsAlone, imageWidth: image.width, imageHeight: image.height)
         guard size.scale < Self.reducedScaleMax else { return image }
-        return try image.reduced(width: size.size.width, height: size.size.height).inMemory()
+        return try image.reduced(width: size.size.width, height: size.size.height, inLight: true).inMemory()
     }
 
     /// A reduction that saves less than it costs is left to each picture.
@@ -98,9 +104,6 @@ struct TargetSource {
     private let height: Int
     private var crop: SmartCrop
 
-    /// Pixels that equal their neighbor, as a share of all, from which a lossless file may be the smaller one.
-    private static let flatShareMin = 0.4
-
     /// - Parameters:
     ///   - image: In sRGB, in memory.
     ///   - isNoisy: Whether it comes from a lossy file, whose noise a PNG would keep.
@@ -112,7 +115,7 @@ struct TargetSource {
             return
         }
         let opaque = try image.withoutAlpha().inMemory()
-        let isDrawing = try !isNoisy && opaque.flatShare() >= Self.flatShareMin
+        let isDrawing = try !isNoisy && opaque.isDrawing()
         if isDrawing || opaque.bands != 3 {
             pixels = .image(opaque)
         } else {
@@ -150,6 +153,19 @@ struct TargetSource {
         }
     }
 
+    /// The attachment for a display, of an image in components.
+    func encode(_ still: StillRendition, pace: EncodingPace) throws -> LadderResult {
+        let scale = min(1, Double(still.longSideMax ?? .max) / Double(max(width, height)))
+        switch pixels {
+        case .components(let image):
+            let whole = image.reduced(width: Self.reduced(width, by: scale), height: Self.reduced(height, by: scale))
+            return try StillLadder.display(whole, bytesMax: still.bytesMax, pace: pace)
+        case .image(let image):
+            let whole = try image.limited(toLongSide: still.longSideMax, inLight: true)
+            return try StillLadder.display(drawing: whole, bytesMax: still.bytesMax, pace: pace)
+        }
+    }
+
     /// A part of the reduced image, at the given quality, of an image in components.
     func picture(width: Int, height: Int, kept: PixelRect, quality: Int) throws -> EncodedImage {
         switch pixels {
@@ -171,11 +187,7 @@ struct TargetSource {
         case .components(let image):
             let part = image.part(left: area.left, top: area.top, width: area.width, height: area.height)
                 .reduced(width: size.width, height: size.height)
-            let bytes = try part.jpeg(quality: StillLadder.reducedQuality)
-            guard bytes.count > target.bytesAim else {
-                return EncodedImage(.jpeg, bytes, width: part.width, height: part.height)
-            }
-            return try Self.ladder(part.image(), target: target, pace: pace)
+            return try StillLadder.display(part, bytesMax: target.bytesAim, pace: pace).still
         case .image(let image):
             let part = try image.area(left: area.left, top: area.top, width: area.width, height: area.height)
             let isSame = size.width == area.width && size.height == area.height
@@ -184,18 +196,9 @@ struct TargetSource {
                 return try PNGLadder(bytesMax: target.bytesAim, isTransparent: true, pace: pace)
                     .encode(picture, wasOver: false).still
             }
-            let photograph = try Self.ladder(picture.withoutAlpha().inMemory(), target: target, pace: pace)
-            let drawing = try LosslessPNG(picture.withoutAlpha().inMemory()).encode(
-                compression: StillEncoding.compression)
-            return drawing.count < photograph.bytes.count ? EncodedImage(.png, drawing, of: picture) : photograph
+            let opaque = try picture.withoutAlpha().inMemory()
+            return try StillLadder.display(drawing: opaque, bytesMax: target.bytesAim, pace: pace).still
         }
-    }
-
-    private static func ladder(
-        _ opaque: Image, target: TargetRendition, pace: EncodingPace
-    ) throws -> EncodedImage {
-        let full = JPEGEncoding(quality: StillLadder.reducedQuality, halvesChroma: true)
-        return try JPEGLadder(bytesMax: target.bytesAim, full: full, pace: pace).encode(opaque).still
     }
 
     private func image() throws -> Image {
@@ -211,8 +214,14 @@ struct TargetSource {
 }
 
 extension Image {
+    /// Pixels that equal their neighbor, as a share of all, from which a lossless file may be the smaller one.
+    private static let flatShareMin = 0.4
+
+    /// Whether so much of an opaque image is flat that a lossless file may be the smaller one.
+    func isDrawing() throws -> Bool { try flatShare() >= Self.flatShareMin }
+
     /// Pixels that equal the one to their left, as a share of all.
-    fileprivate func flatShare() throws -> Double {
+    private func flatShare() throws -> Double {
         let (width, height, bands) = (width, height, bands)
         return try withPixels { span in
             var equal = 0

@@ -46,6 +46,48 @@ enum PlaneBoxFilter {
         return JPEGPlane(width: width, height: height, samples: samples)
     }
 
+    /// The same for luma whose light is averaged.
+    static func shrinkLight(_ plane: JPEGPlane, by factor: Int) -> JPEGPlane {
+        guard factor > 1 else { return plane }
+        let width = (plane.width + factor - 1) / factor
+        let height = (plane.height + factor - 1) / factor
+        let shift = 16 - LightCurve.bits
+        let samples = unsafe [UInt8](unsafeUninitializedCapacity: width * height) { target, filled in
+            var sums = [UInt32](repeating: 0, count: plane.width)
+            for row in 0..<height {
+                let lines = (row * factor)..<min((row + 1) * factor, plane.height)
+                addLight(lines, of: plane, to: &sums)
+                for column in 0..<width {
+                    let columns = (column * factor)..<min((column + 1) * factor, plane.width)
+                    // Bounded: `factorMax` squared times 65,535 is less than 2 to the power of 32.
+                    var sum: UInt32 = 0
+                    for index in columns { sum &+= sums[index] }
+                    let mean = sum / UInt32(truncatingIfNeeded: lines.count &* columns.count)
+                    unsafe target[row * width + column] = LightCurve.samples[Int(mean >> UInt32(shift))]
+                }
+            }
+            filled = width * height
+        }
+        return JPEGPlane(width: width, height: height, samples: samples)
+    }
+
+    private static func addLight(_ lines: Range<Int>, of plane: JPEGPlane, to sums: inout [UInt32]) {
+        let width = plane.width
+        unsafe plane.samples.withUnsafeBufferPointer { samples in
+            unsafe LightCurve.light16.withUnsafeBufferPointer { table in
+                unsafe sums.withUnsafeMutableBufferPointer { sums in
+                    for column in 0..<width { unsafe sums[column] = 0 }
+                    for line in lines {
+                        for column in 0..<width {
+                            let sample = unsafe samples[line &* width &+ column]
+                            unsafe sums[column] &+= UInt32(table[Int(sample)])
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     private static func add(_ lines: Range<Int>, of plane: JPEGPlane, to sums: inout [UInt16]) {
         let width = plane.width
         unsafe plane.samples.withUnsafeBufferPointer { samples in

@@ -15,12 +15,19 @@ struct DecodedSize: Sendable, Hashable {
     ///   - imageHeight: Likewise.
     init(_ request: RenderRequest, imageWidth: Int, imageHeight: Int) {
         (self.imageWidth, self.imageHeight) = (max(1, imageWidth), max(1, imageHeight))
-        guard request.attachment == nil, request.crop == nil else {
-            scale = 1
-            return
-        }
         var scales = request.targets.map { [imageWidth, imageHeight] in
             $0.scale(imageWidth: imageWidth, imageHeight: imageHeight)
+        }
+        switch request.attachment {
+        case _ where request.crop != nil:
+            scale = 1
+            return
+        case nil: break
+        case .still(let still) where still.longSideMax != nil:
+            scales.append(Double(still.longSideMax ?? .max) / Double(max(1, imageWidth, imageHeight)))
+        default:
+            scale = 1
+            return
         }
         if let box = request.thumbnail {
             let geometry = ThumbnailGeometry(imageWidth: imageWidth, imageHeight: imageHeight, box: box)
@@ -40,6 +47,11 @@ struct DecodedSize: Sendable, Hashable {
     }
 }
 
+extension RenderRequest {
+    /// Whether more than a thumbnail is made: pictures for displays, whose fine contrast is seen.
+    var hasPictures: Bool { attachment != nil || !targets.isEmpty }
+}
+
 extension TargetRendition {
     /// The share of its size to which an image can be reduced for this picture; 1 where it has no pixel to spare.
     func scale(imageWidth: Int, imageHeight: Int) -> Double {
@@ -56,7 +68,7 @@ extension TargetRendition {
 extension ThumbnailGeometry {
     /// Of what an image is reduced to while it is decoded: its thumbnail, or all of it if there are targets as well.
     init(_ request: RenderRequest, imageWidth: Int, imageHeight: Int) {
-        if request.targets.isEmpty, let box = request.thumbnail {
+        if !request.hasPictures, let box = request.thumbnail {
             self.init(imageWidth: imageWidth, imageHeight: imageHeight, box: box)
         } else {
             self.init(whole: DecodedSize(request, imageWidth: imageWidth, imageHeight: imageHeight).size)

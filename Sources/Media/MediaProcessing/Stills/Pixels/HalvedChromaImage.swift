@@ -6,7 +6,7 @@ import MediaTypes
 ///
 /// Pictures are cut out and reduced without conversion to RGB and back, which takes longer than their encoding.
 struct HalvedChromaImage {
-    private let luma: JPEGPlane
+    let luma: JPEGPlane
     private let chroma: [JPEGPlane]
 
     var width: Int { luma.width }
@@ -21,8 +21,13 @@ struct HalvedChromaImage {
         self.init(luma: whole[0], chroma: whole.dropFirst().map { PlaneBoxFilter.shrink($0, by: 2) })
     }
 
-    /// - Parameter image: In sRGB with three bands, in memory.
+    /// - Parameter image: In sRGB with three bands, or gray with one, in memory.
     init(opaque image: Image) throws {
+        guard image.bands == 3 else {
+            let gray = JPEGPlane(width: image.width, height: image.height, samples: try image.pixels())
+            self.init(luma: gray, chroma: [])
+            return
+        }
         let colors = Self.planes(try image.pixels(), width: image.width, height: image.height)
         self.init(
             luma: YCbCrConversion.luma(of: colors),
@@ -53,12 +58,14 @@ struct HalvedChromaImage {
             })
     }
 
-    /// Reduced to exactly the given size.
+    /// Reduced to exactly the given size, luma as light.
     func reduced(width: Int, height: Int) -> HalvedChromaImage {
         guard width != self.width || height != self.height else { return self }
         return HalvedChromaImage(
-            luma: Self.reduced(luma, width: width, height: height),
-            chroma: chroma.map { Self.reduced($0, width: (width + 1) / 2, height: (height + 1) / 2) })
+            luma: Self.reduced(luma, width: width, height: height, inLight: true),
+            chroma: chroma.map {
+                Self.reduced($0, width: (width + 1) / 2, height: (height + 1) / 2, inLight: false)
+            })
     }
 
     func jpeg(quality: Int) throws -> [UInt8] {
@@ -82,9 +89,10 @@ struct HalvedChromaImage {
         return JPEGPlane(width: width, height: height, samples: samples)
     }
 
-    private static func reduced(_ plane: JPEGPlane, width: Int, height: Int) -> JPEGPlane {
+    private static func reduced(_ plane: JPEGPlane, width: Int, height: Int, inLight: Bool) -> JPEGPlane {
         var resampler = PlaneResampler(width: width, height: height)
-        let transposed = JPEGPlane(width: height, height: width, samples: resampler.columns(ofLarge: plane))
+        let samples = resampler.columns(ofLarge: plane, inLight: inLight)
+        let transposed = JPEGPlane(width: height, height: width, samples: samples)
         return PlaneOrientation.upright(transposed, orientation: .transposed)
     }
 }

@@ -23,12 +23,14 @@ struct PlanarImage {
     }
 
     /// Reduced to a box and upright.
-    func reduced(to box: ThumbnailGeometry) -> YCbCrImage {
+    ///
+    /// - Parameter inLight: Whether the light of luma is averaged, for a picture that is shown large.
+    func reduced(to box: ThumbnailGeometry, inLight: Bool = false) -> YCbCrImage {
         let stored = orientation.swapsSides ? (box.height, box.width) : (box.width, box.height)
         var reduction = PlaneResampler(width: stored.0, height: stored.1)
         return YCbCrImage(
-            columns: planes.map { reduction.columns(ofLarge: $0) }, storedWidth: stored.0, storedHeight: stored.1,
-            orientation: orientation, cut: box.kept)
+            columns: planes.enumerated().map { reduction.columns(ofLarge: $1, inLight: inLight && $0 == 0) },
+            storedWidth: stored.0, storedHeight: stored.1, orientation: orientation, cut: box.kept)
     }
 
     /// As a libvips image: upright, in sRGB, in memory.

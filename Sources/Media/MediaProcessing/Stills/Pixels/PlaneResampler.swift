@@ -31,21 +31,26 @@ struct PlaneResampler {
     ///
     /// - Parameter factor: The factor by which the plane was already reduced; its last samples may cover less.
     /// - Parameter stored: The plane's size before that.
-    mutating func columns(of plane: JPEGPlane, factor: Int = 1, stored: (width: Int, height: Int)? = nil) -> [UInt8] {
+    /// - Parameter inLight: Whether light is averaged instead of stored samples: of luma, in pictures shown large.
+    mutating func columns(
+        of plane: JPEGPlane, factor: Int = 1, stored: (width: Int, height: Int)? = nil, inLight: Bool = false
+    ) -> [UInt8] {
         let spans = stored.map { (Double($0.width) / Double(factor), Double($0.height) / Double(factor)) }
         let rowFilter = filter(from: plane.height, to: height, span: spans?.1 ?? Double(plane.height))
-        let lower = Self.reduceRows(Self.numbers(plane.samples), rowLength: plane.width, by: rowFilter)
+        let numbers = inLight ? Self.light(plane.samples) : Self.numbers(plane.samples)
+        let lower = Self.reduceRows(numbers, rowLength: plane.width, by: rowFilter)
         let transposedPlane = Self.transposed(lower, rowLength: plane.width, rows: height)
         let columnFilter = filter(from: plane.width, to: width, span: spans?.0 ?? Double(plane.width))
-        return Self.samples(
-            Self.reduceRows(transposedPlane, rowLength: height, by: columnFilter), count: width * height)
+        let reduced = Self.reduceRows(transposedPlane, rowLength: height, by: columnFilter)
+        return inLight
+            ? Self.samples(ofLight: reduced, count: width * height) : Self.samples(reduced, count: width * height)
     }
 
     /// The same for a plane that is much larger; it is reduced with a box filter first.
-    mutating func columns(ofLarge plane: JPEGPlane) -> [UInt8] {
+    mutating func columns(ofLarge plane: JPEGPlane, inLight: Bool = false) -> [UInt8] {
         let factor = PlaneBoxFilter.factor(of: plane, width: width, height: height)
-        return columns(
-            of: PlaneBoxFilter.shrink(plane, by: factor), factor: factor, stored: (plane.width, plane.height))
+        let small = inLight ? PlaneBoxFilter.shrinkLight(plane, by: factor) : PlaneBoxFilter.shrink(plane, by: factor)
+        return columns(of: small, factor: factor, stored: (plane.width, plane.height), inLight: inLight)
     }
 
     private mutating func filter(from count: Int, to target: Int, span: Double) -> LanczosFilter {
@@ -73,6 +78,33 @@ struct PlaneResampler {
             unsafe samples.withUnsafeBufferPointer { samples in
                 for index in 0..<samples.count { unsafe numbers[index] = Float(samples[index]) }
             }
+        }
+    }
+
+    private static func light(_ samples: [UInt8]) -> [Float] {
+        unsafe buffer(samples.count) { numbers in
+            unsafe samples.withUnsafeBufferPointer { samples in
+                unsafe LightCurve.light.withUnsafeBufferPointer { table in
+                    for index in 0..<samples.count { unsafe numbers[index] = table[Int(samples[index])] }
+                }
+            }
+        }
+    }
+
+    private static func samples(ofLight numbers: [Float], count: Int) -> [UInt8] {
+        let most = Float(LightCurve.samples.count - 1)
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+            unsafe numbers.withUnsafeBufferPointer { numbers in
+                unsafe LightCurve.samples.withUnsafeBufferPointer { table in
+                    for index in 0..<count {
+                        let number = unsafe numbers[index] * most + 0.5
+                        let positive = number > 0 ? number : 0
+                        // Bounded: from 0 to the table's last index.
+                        unsafe bytes[index] = table[Int(positive < most ? positive : most)]
+                    }
+                }
+            }
+            filled = count
         }
     }
 
