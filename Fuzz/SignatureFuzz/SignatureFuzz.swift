@@ -1,4 +1,5 @@
 import FuzzSupport
+import MediaEngine
 import MediaTypes
 
 @testable import MediaProcessing
@@ -11,8 +12,8 @@ import MediaTypes
             let offset = input.number(in: 0...4_096) - 64
             let bytes = input.rest()
             let first = LeadingBytes(bytes)
-            let format = Identification.signature(of: first)
-            Invariant.hold(Identification.signature(of: LeadingBytes(bytes)) == format, "same bytes, same format")
+            let format = FileSignature.format(of: first)
+            Invariant.hold(FileSignature.format(of: LeadingBytes(bytes)) == format, "same bytes, same format")
             Invariant.hold(AudioSignature.tagEnd(first) >= 0, "a tag does not end before it begins")
             if bytes.isEmpty { Invariant.hold(format == nil, "an empty file has no format") }
             _ = (first.code(at: offset), first.bigEndian32(at: offset), first[offset], ISOBrand.format(of: first))

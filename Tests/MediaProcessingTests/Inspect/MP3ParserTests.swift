@@ -1,4 +1,5 @@
 import AttachPrepModel
+import MediaEngine
 import MediaProcessing
 import MediaTypes
 import Testing
@@ -70,6 +71,12 @@ import Testing
         let junk: [UInt8] = [0xFF, 0xFB, 0x00, 0x55, 0xFF, 0xE0, 0x12]
         let padding = [UInt8](repeating: 0, count: 5000)
         #expect(try parse(padding + frames(3) + junk + frames(4) + padding).frames == 7)
+    }
+
+    @Test func `Less audio than junk after the first frame is corrupt`() throws {
+        let junk = [UInt8](repeating: 0x55, count: 4_000)
+        #expect(code(frames(3) + junk + frames(4)) == .mediaCorrupt)
+        #expect(try parse(junk + frames(3) + frames(4)).frames == 7)
     }
 
     @Test func `Text is corrupt`() {

@@ -1,3 +1,4 @@
+import MediaEngine
 import MediaLibraries
 package import MediaTypes
 

@@ -20,25 +20,21 @@ package enum Identification {
         guard request.availableBytes > 0 || !request.isComplete else {
             throw AttachPrepError(.mediaEmpty, "The source is empty (0 bytes); check what the server sends.")
         }
-        let first = try LeadingBytes(read(descriptor, at: 0, upTo: min(request.availableBytes, windowBytes)))
-        if isPlaylist(first) { throw unusablePlaylist }
-        let known = try signature(of: first) ?? (request.isComplete ? behindTag(first, descriptor: descriptor) : nil)
+        let first = try LeadingBytes(
+            read(descriptor, at: 0, upTo: min(request.availableBytes, Limits.identifyBytesLast)))
+        if first.isPlaylist { throw unusablePlaylist }
+        let known =
+            try FileSignature.format(of: first)
+            ?? (request.isComplete ? behindTag(first, descriptor: descriptor) : nil)
         if let known { return IdentifiedMedia(format: try decodable(known), magicMIMEType: "") }
         // libmagic knows no SVG behind a long comment.
-        if !request.isComplete, first.count < windowBytes, XMLRoot(first) == .incomplete {
+        if !request.isComplete, first.count < Limits.identifyBytesLast, XMLRoot(first) == .incomplete {
             return IdentifiedMedia(format: nil, magicMIMEType: "")
         }
         // libmagic fails on input for which its rules loop; such content counts as unknown.
         let magic = (try? cookie.mimeType(of: first.bytes)) ?? unknown
         if isPage(first, magic: magic) { throw unusablePage }
         return IdentifiedMedia(format: try format(ofUnsigned: first, magic: magic), magicMIMEType: magic)
-    }
-
-    /// Whether it is an M3U, whose first line may follow a byte order mark and empty lines.
-    private static func isPlaylist(_ first: LeadingBytes) -> Bool {
-        let start = first.has([0xEF, 0xBB, 0xBF]) ? 3 : 0
-        let lines = first.bytes.dropFirst(start).drop { [0x09, 0x0A, 0x0D, 0x20].contains($0) }
-        return lines.starts(with: "#EXTM3U".utf8)
     }
 
     private static let unusablePlaylist = AttachPrepError(
@@ -62,9 +58,6 @@ package enum Identification {
     /// libmagic's MIME type for unknown content.
     private static let unknown = "application/octet-stream"
 
-    /// Bytes that are examined at most; signatures lie in the first kilobytes.
-    private static let windowBytes = 65_536
-
     /// The format of content without a known signature; nil if it is not known yet.
     private static func format(ofUnsigned first: LeadingBytes, magic: String) throws -> MediaFormat? {
         if isLottie(first) { throw unsupportedLottie }
@@ -74,12 +67,6 @@ package enum Identification {
         case .notMedia: throw unrecognized(magic)
         case .anything: return nil
         }
-    }
-
-    /// The format by signature, or nil.
-    package static func signature(of first: LeadingBytes) -> MediaFormat? {
-        ImageSignature.format(of: first) ?? ISOBrand.format(of: first) ?? MovieSignature.format(of: first)
-            ?? AudioSignature.format(of: first)
     }
 
     /// Identifies audio after an ID3 tag whose cover image is larger than the window.
@@ -96,7 +83,8 @@ package enum Identification {
 
     /// Whether it is the JSON of a Lottie animation, which begins with its version, frames and layers.
     private static func isLottie(_ first: LeadingBytes) -> Bool {
-        first.has("{") && ["\"v\"", "\"op\"", "\"layers\""].allSatisfy { first.contains($0, within: windowBytes) }
+        first.has("{")
+            && ["\"v\"", "\"op\"", "\"layers\""].allSatisfy { first.contains($0, within: Limits.identifyBytesLast) }
     }
 
     private static let unsupportedLottie = AttachPrepError(
@@ -162,54 +150,4 @@ package enum MagicMIMEType {
         "audio/x-musepack", "audio/x-ape", "audio/x-dsf", "audio/x-dff", "audio/x-pn-realaudio",
         "application/vnd.rn-realmedia",
     ]
-}
-
-/// The first bytes of a file, with bounds-checked access.
-package struct LeadingBytes: Sendable {
-    package let bytes: [UInt8]
-
-    package init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    package var count: Int { bytes.count }
-
-    /// The byte at an offset; 0 past the end.
-    package subscript(offset: Int) -> UInt8 {
-        offset >= 0 && offset < bytes.count ? bytes[offset] : 0
-    }
-
-    /// Whether the bytes at an offset equal `expected`.
-    package func has(_ expected: [UInt8], at offset: Int = 0) -> Bool {
-        // Bounded throughout: both are in memory, and an offset is compared before anything is added to it.
-        guard offset >= 0, offset <= bytes.count - expected.count else { return false }
-        return expected.indices.allSatisfy { bytes[offset + $0] == expected[$0] }
-    }
-
-    /// Whether the bytes at an offset equal this ASCII text.
-    package func has(_ text: String, at offset: Int = 0) -> Bool {
-        has(Array(text.utf8), at: offset)
-    }
-
-    /// The four characters at an offset, as in four-character codes; nil past the end.
-    package func code(at offset: Int) -> String? {
-        guard offset >= 0, offset <= bytes.count - 4 else { return nil }
-        // Bounded: the range lies in memory.
-        return String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
-    }
-
-    /// The big-endian 32-bit number at an offset.
-    package func bigEndian32(at offset: Int) -> Int {
-        // Bounded: four bytes.
-        (0..<4).reduce(0) { $0 << 8 | Int(self[offset.adding(clamping: $1)]) }
-    }
-
-    /// Whether this ASCII text occurs in the first `limit` bytes.
-    package func contains(_ text: String, within limit: Int) -> Bool {
-        let wanted = Array(text.utf8)
-        // Bounded: both are in memory.
-        let end = min(limit, bytes.count) - wanted.count
-        guard end >= 0 else { return false }
-        return (0...end).contains { has(wanted, at: $0) }
-    }
 }

@@ -1,3 +1,4 @@
+package import MediaEngine
 import MediaTypes
 
 /// Parses all frames of an MPEG audio file: a truncated MP3 decodes without an error, so only this detects it.
@@ -11,6 +12,9 @@ package struct MP3Parser: Sendable, Hashable {
     package private(set) var declaredFrames: Int?
     /// Bytes that belong to no frame or tag.
     package private(set) var junkBytes = 0
+    /// Those of them before the first frame.
+    private var leadBytes = 0
+    private var frameBytes = 0
     /// Offset of the end of the last frame; only tags and padding follow.
     package private(set) var end = 0
 
@@ -24,12 +28,13 @@ package struct MP3Parser: Sendable, Hashable {
     /// Parses the file.
     ///
     /// - Throws: `media.corrupt` when the last frame is truncated, frames are missing according to the file's own
-    ///   table, or there is too much junk.
+    ///   table, or there is too much junk: more than `Limits` allows, or more than frames.
     package static func parse(_ window: ByteWindow) throws -> MP3Parser {
         var parser = MP3Parser()
         var offset = 0
         while offset < window.size { offset = try parser.step(at: offset, of: window) }
         if parser.frames == 0 { throw window.broken("no MPEG audio frame") }
+        if parser.junkBytes - parser.leadBytes > parser.frameBytes { throw window.broken("more junk than audio") }
         if let declared = parser.declaredFrames, parser.isTruncated(declared) { throw window.cut }
         return parser
     }
@@ -48,6 +53,8 @@ package struct MP3Parser: Sendable, Hashable {
         if let frame = try frameLength(at: offset, of: window) {
             if offset + frame > window.size { throw window.cut }
             isInJunk = false
+            if frameBytes == 0 { leadBytes = junkBytes }
+            frameBytes += frame
             try count(at: offset, of: window)
             end = offset + frame
             return end
@@ -148,86 +155,6 @@ package struct MP3Parser: Sendable, Hashable {
     }
 }
 
-/// The 4-byte header of an MPEG audio frame.
-///
-/// Source: ISO/IEC 11172-3, 2.4.2.3, and 13818-3, 2.4.2.3; MPEG-2.5 by the convention of MP3 encoders.
-// Bounded throughout: fields of a few bits, and table values for them.
-package struct MPEGAudioHeader: Sendable, Hashable {
-    package enum Version: Sendable { case mpeg1, mpeg2, mpeg25 }
-
-    package let version: Version
-    /// 1, 2 or 3.
-    package let layer: Int
-    /// Bits per second; nil in the free format, which does not declare it.
-    package let bitRate: Int?
-    package let sampleRate: Int
-    package let isPadded: Bool
-    package let isMono: Bool
-
-    /// Parses a header; nil if it is not valid.
-    package init?(_ word: UInt32) {
-        guard word >> 21 == 0x7FF else { return nil }
-        switch word >> 19 & 3 {
-        case 0: version = .mpeg25
-        case 2: version = .mpeg2
-        case 3: version = .mpeg1
-        default: return nil
-        }
-        let layerBits = Int(word >> 17 & 3)
-        let rateIndex = Int(word >> 10 & 3)
-        let bitRateIndex = Int(word >> 12 & 15)
-        guard layerBits != 0, rateIndex != 3, bitRateIndex != 15 else { return nil }
-        layer = 4 - layerBits
-        let base = [44_100, 48_000, 32_000][rateIndex]
-        sampleRate = version == .mpeg1 ? base : version == .mpeg2 ? base / 2 : base / 4
-        bitRate = bitRateIndex == 0 ? nil : Self.kilobits(version, layer: layer)[bitRateIndex - 1] * 1000
-        isPadded = word >> 9 & 1 == 1
-        isMono = word >> 6 & 3 == 3
-    }
-
-    /// Samples per channel in one frame.
-    package var samples: Int {
-        switch layer {
-        case 1: 384
-        case 2: 1152
-        default: version == .mpeg1 ? 1152 : 576
-        }
-    }
-
-    /// Frame length in bytes including the header; nil in the free format.
-    package var frameBytes: Int? {
-        guard let bitRate else { return nil }
-        return layer == 1
-            ? (12 * bitRate / sampleRate + paddingBytes / 4) * 4 : samples / 8 * bitRate / sampleRate + paddingBytes
-    }
-
-    package var paddingBytes: Int { isPadded ? (layer == 1 ? 4 : 1) : 0 }
-
-    /// Bytes between the header and the position of a Xing tag.
-    package var sideInformationBytes: Int {
-        switch (version, isMono) {
-        case (.mpeg1, false): 32
-        case (.mpeg1, true), (_, false): 17
-        case (_, true): 9
-        }
-    }
-
-    /// Whether both headers can belong to one stream: compares the fields that may not change between frames.
-    package func matches(_ other: MPEGAudioHeader) -> Bool {
-        version == other.version && layer == other.layer && sampleRate == other.sampleRate
-    }
-
-    private static func kilobits(_ version: Version, layer: Int) -> [Int] {
-        switch (version, layer) {
-        case (.mpeg1, 1): [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448]
-        case (.mpeg1, 2): [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384]
-        case (.mpeg1, _): [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
-        case (_, 1): [32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256]
-        default: [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
-        }
-    }
-}
-
 /// Parses all frames of an ADTS file (raw AAC).
 ///
 /// Source: ISO/IEC 14496-3, 1.A.2.2.
@@ -236,17 +163,20 @@ package struct ADTSParser: Sendable, Hashable {
     package private(set) var frames = 0
     /// Bytes that belong to no frame or tag.
     package private(set) var junkBytes = 0
+    private var frameBytes = 0
     /// Offset of the end of the last frame; only tags and padding follow.
     package private(set) var end = 0
 
     /// Parses the file.
     ///
-    /// - Throws: `media.corrupt` when the last frame is truncated, or there is too much junk.
+    /// - Throws: `media.corrupt` when the last frame is truncated, or there is too much junk: more than `Limits`
+    ///   allows, or more than frames.
     package static func parse(_ window: ByteWindow) throws -> ADTSParser {
         var parser = ADTSParser()
         var offset = 0
         while offset < window.size { offset = try parser.step(at: offset, of: window) }
         if parser.frames == 0 { throw window.broken("no ADTS frame") }
+        if parser.junkBytes > parser.frameBytes { throw window.broken("more junk than audio") }
         return parser
     }
 
@@ -254,6 +184,7 @@ package struct ADTSParser: Sendable, Hashable {
         if let length = try Self.frameLength(at: offset, of: window), try isTrusted(offset + length, of: window) {
             if offset + length > window.size { throw window.cut }
             frames += 1
+            frameBytes += length
             end = offset + length
             return end
         }

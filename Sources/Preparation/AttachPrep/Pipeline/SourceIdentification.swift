@@ -7,7 +7,8 @@ import MediaTypes
 import SafeArithmetic
 import Synchronization
 
-/// Identifies a source while it downloads, repeatedly until the engine recognizes it.
+/// Identifies a source while it downloads, repeatedly until its format is known: by its signature, or else by the
+/// engine.
 final class SourceIdentification: Sendable {
     private let dependencies: PipelineDependencies
     /// Redacted.
@@ -59,14 +60,26 @@ final class SourceIdentification: Sendable {
         let length = PrefixDigest.length(available: availableBytes, isComplete: isComplete)
         let request = IdentifyRequest(
             availableBytes: isComplete ? availableBytes : length, isComplete: isComplete)
-        let engine = engine(length: length, sha256: sha256)
-        let media = try await engine.identify(request, source: descriptor, deadline: deadline)
+        let media: IdentifiedMedia
+        if let format = signature(length) {
+            media = IdentifiedMedia(format: format, magicMIMEType: "")
+        } else {
+            let engine = engine(length: length, sha256: sha256)
+            media = try await engine.identify(request, source: descriptor, deadline: deadline)
+        }
         state.withLock { state in
             state.media = media
             state.isComplete = isComplete
             state.milliseconds += start.duration(to: .now).milliseconds
         }
         return media.format
+    }
+
+    /// The format by signature; nil also for one that is not decodable, which the engine explains.
+    private func signature(_ length: Int) -> MediaFormat? {
+        let first = try? FileIO.bytes(descriptor, at: 0, count: length)
+        let format = first.flatMap { FileSignature.format(of: LeadingBytes($0)) }
+        return format?.isDecodable == true ? format : nil
     }
 
     /// A crash counts against the content's digest if it is known, else against the digest of the first bytes.

@@ -1,4 +1,26 @@
 package import MediaTypes
+import SafeArithmetic
+
+/// Identifies formats by signatures in the first bytes of a file.
+///
+/// It runs outside the media process: it calls no library, its memory is checked, and its time is bounded.
+package enum FileSignature {
+    /// The format by signature; nil for a playlist, which is text before any data, and for other content without one.
+    package static func format(of first: LeadingBytes) -> MediaFormat? {
+        if first.isPlaylist { return nil }
+        return ImageSignature.format(of: first) ?? ISOBrand.format(of: first) ?? MovieSignature.format(of: first)
+            ?? AudioSignature.format(of: first)
+    }
+}
+
+extension LeadingBytes {
+    /// Whether it is an M3U, whose first line may follow a byte order mark and empty lines.
+    package var isPlaylist: Bool {
+        let start = has([0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let lines = bytes.dropFirst(start).drop { [0x09, 0x0A, 0x0D, 0x20].contains($0) }
+        return lines.starts(with: "#EXTM3U".utf8)
+    }
+}
 
 /// Identifies image formats by the first bytes of a file.
 package enum ImageSignature {
