@@ -48,15 +48,19 @@ import Testing
         #expect(try inspected(plain, .jpeg)?.containerDefect == nil)
     }
 
-    @Test func `Lossless JPEG, JPEG-LS and the PNGs of Xcode are unsupported`() throws {
+    @Test func `Lossless JPEG, JPEG-LS, JPEGs with DNL and the PNGs of Xcode are unsupported`() throws {
         let source = ["-i", StillFixture.sample("grid.png")]
         let lossless = try GeneratedMedia.file(
             "lossless.jpg", source + ["-pix_fmt", "bgr24", "-c:v", "ljpeg", "-f", "image2"])
         let nearLossless = try GeneratedMedia.file("ls.jls", source + ["-c:v", "jpegls", "-f", "image2"])
         var png = try [UInt8](Data(contentsOf: URL(fileURLWithPath: StillFixture.sample("grid.png"))))
         png.insert(contentsOf: MediaBytes.png("CgBI", [0x50, 0, 0x20, 2]), at: 8)
+        var jpeg = try [UInt8](Data(contentsOf: URL(fileURLWithPath: StillFixture.sample("grid.jpg"))))
+        let frame = try #require(jpeg.firstRange(of: [0xFF, 0xC0, 0, 17]) ?? jpeg.firstRange(of: [0xFF, 0xC2, 0, 17]))
+        jpeg.replaceSubrange(frame.upperBound + 1..<frame.upperBound + 3, with: [0, 0])
         let files =
             [(lossless, MediaFormat.jpeg), (nearLossless, .jpeg)]
+            + [(try GeneratedMedia.file("height-later.jpg", bytes: jpeg), .jpeg)]
             + [(try GeneratedMedia.file("xcode.png", bytes: png), .png)]
         for (file, format) in files {
             let error = #expect(throws: AttachPrepError.self) { try inspected(file.path, format) }

@@ -110,9 +110,16 @@ package struct JPEGSegments: Sendable, Hashable {
 
     /// Throws `media.unsupported` for frames without a decoder.
     func requireSupported() throws {
-        guard frames.contains(where: Marker.undecoded.contains) else { return }
-        throw AttachPrepError(
-            .mediaUnsupported, "The image is a lossless or hierarchical JPEG, which is not supported; send a PNG.")
+        if frames.contains(where: Marker.undecoded.contains) {
+            throw AttachPrepError(
+                .mediaUnsupported, "The image is a lossless or hierarchical JPEG, which is not supported; send a PNG.")
+        }
+        // A height of 0 announces a DNL segment (T.81, B.2.5), which libjpeg and browsers do not read.
+        if height == 0, width > 0 {
+            throw AttachPrepError(
+                .mediaUnsupported,
+                "The JPEG gives its height after its data (DNL), which is not supported; send one with its height.")
+        }
     }
 
     private mutating func append(_ range: Range<Int>) {
