@@ -47,8 +47,11 @@ extension SQLJobStore {
             guard results[0].changes > 0 else { return false }
             if let media = outcome.media {
                 transaction.later(
-                    "UPDATE result SET used_at = $1 WHERE media = $2",
-                    [.integer(transaction.moment.wall), .text(media.text)])
+                    "UPDATE result SET used_at = $1 WHERE media = $2 AND used_at < $3",
+                    [
+                        .integer(transaction.moment.wall), .text(media.text),
+                        .integer(transaction.moment.wall.subtracting(clamping: Self.useStepMilliseconds)),
+                    ])
             }
             webhook?.insert(transaction)
             transaction.moved(from: .running, to: outcome.state)
@@ -56,6 +59,10 @@ extension SQLJobStore {
             return true
         }
     }
+
+    /// How much later a use must be to be recorded: results are kept for hours, and the job that made a result has
+    /// just recorded the first.
+    private static let useStepMilliseconds: Int64 = 60_000
 
     public func postpone(
         _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool

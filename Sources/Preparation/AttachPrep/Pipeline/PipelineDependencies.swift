@@ -11,6 +11,8 @@ struct PipelineDependencies: Sendable {
     let resolver: ResolverMonitor
     let blocking: BlockingThread
     let target: MonitoredTarget
+    /// Whether the caller takes the folder of a result over, see `PreparerConfiguration.publishesFolders`.
+    let handsFoldersOver: Bool
     /// Records the stages of traced requests; nil records none.
     let tracer: (any Tracer)?
 
@@ -31,6 +33,7 @@ struct PipelineDependencies: Sendable {
                 output: configuration.output, baseURL: configuration.baseURL,
                 publishesFolders: configuration.publishesFolders, policy: configuration.download,
                 tracer: configuration.tracer, blocking: blocking, logger: logger))
+        handsFoldersOver = target.keepsFolders && !configuration.publishesFolders
     }
 
     /// The same for a request whose calls wait for media slots as work of this share.

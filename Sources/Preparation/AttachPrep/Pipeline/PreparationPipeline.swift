@@ -29,7 +29,8 @@ struct PreparationPipeline: Sendable {
     func run() async -> PreparationResult {
         var record = PreparationRecord(request, identity, spans)
         do {
-            let staging = try StagingFolder(output: output)
+            let staging = try StagingFolder(
+                output: output, handedOverAs: dependencies.handsFoldersOver ? folder ?? identity.id : nil)
             var isKept = false
             defer { if !isKept { staging.discard() } }
             let deadline = record.clock.deadline

@@ -167,9 +167,9 @@ struct FolderTarget: PublishTarget {
     // No network is involved, so there is nothing to cancel.
     func complete(_ result: FinishedResult) async throws {
         if result.isSealedForFolder { return }
+        guard publishesFolders else { return result.staging.handOver() }
         let name = result.folder ?? result.manifest.id
         try await blocking.run {
-            guard publishesFolders else { return try result.staging.handOver(as: name) }
             if result.manifest.sealed == nil { try result.staging.write(result.manifest) }
             try result.staging.publish(as: name)
         }

@@ -5,27 +5,35 @@ import Glibc
 import Linux
 import MediaTypes
 import SafeArithmetic
+import Synchronization
 
-/// A hidden folder beside the results that holds one request's files; it is renamed into place as a whole, or removed.
+/// A folder that holds one request's files: hidden beside the results until it is renamed into place as a whole, or
+/// under the name by which a caller takes its files over. Else it is removed.
 ///
 /// Until it is published, only this user can enter it: the output folder may be the shared temporary folder.
 final class StagingFolder: Sendable {
     /// Prefix of the hidden folders' names.
     private static let prefix = ".attachprep-"
 
-    private let folder: LockedFolder
     private let output: String
-    var path: String { folder.path }
+    let path: String
+    /// Nil for a folder with its final name, which lies where one process alone works.
+    private let hidden: LockedFolder?
+    private let isHandedOver = Mutex(false)
 
     /// Creates an empty folder in the output folder, which is created if missing.
     ///
+    /// - Parameter name: The name by which the caller takes the folder over; nil hides it until it is published.
     /// - Throws: `output.not_writable`, `output.no_space`.
-    init(output: String) throws {
+    init(output: String, handedOverAs name: String? = nil) throws {
         self.output = output
         do {
-            folder = try Self.make(in: output)
-        } catch let error as PrivateFolder.CreationError {
-            throw OutputErrors.error(error.code)
+            (path, hidden) = try Self.make(in: output, name)
+        } catch let failure as PrivateFolder.CreationError where failure.code == ENOENT {
+            try Self.makeFolders(output)
+            (path, hidden) = try Self.make(in: output, name)
+        } catch let failure as PrivateFolder.CreationError {
+            throw OutputErrors.error(failure.code)
         }
     }
 
@@ -49,20 +57,23 @@ final class StagingFolder: Sendable {
         }
     }
 
-    private static func make(in output: String) throws -> LockedFolder {
-        do {
-            return try LockedFolder(in: output, prefix: prefix)
-        } catch let failure where failure.code == ENOENT {
-            try makeFolders(output)
-            return try LockedFolder(in: output, prefix: prefix)
+    private static func make(in output: String, _ name: String?) throws -> (String, LockedFolder?) {
+        guard let name else {
+            let folder = try LockedFolder(in: output, prefix: prefix)
+            return (folder.path, folder)
         }
+        let path = "\(output)/\(name)"
+        guard unsafe mkdir(path, 0o700) == 0 else { throw PrivateFolder.CreationError(path: path, code: errno) }
+        return (path, nil)
     }
 
-    /// Removes the hidden folder: the files of a failed request, or the earlier result after an exchange.
+    /// Removes the folder, unless it was handed over: the files of a failed request, or the earlier result after an
+    /// exchange.
     ///
     /// Called explicitly at the end of a request: the process may exit before the last reference is released.
     func discard() {
-        folder.remove()
+        if let hidden { return hidden.remove() }
+        if !isHandedOver.withLock({ $0 }) { PrivateFolder.remove(path) }
     }
 
     /// Creates an empty file, open for reading and writing; the caller closes it.
@@ -174,11 +185,9 @@ final class StagingFolder: Sendable {
         }
     }
 
-    /// Renames the folder to a new name, for a caller that moves its files: it stays private and has no manifest.
-    ///
-    /// - Throws: `output.not_writable`, also when the name is that of a folder with files.
-    func handOver(as name: String) throws {
-        guard unsafe Glibc.rename(path, "\(output)/\(name)") == 0 else { throw OutputErrors.error(errno) }
+    /// Leaves the folder to the caller: it stays private and has no manifest.
+    func handOver() {
+        isHandedOver.withLock { $0 = true }
     }
 
     /// Sets the permissions that new files and folders of this process have, umask included: a web server running as
@@ -186,14 +195,12 @@ final class StagingFolder: Sendable {
     private func applyDefaultPermissions() throws {
         let umask = Self.umask
         try applyDefaultFilePermissions(umask)
-        guard fchmod(folder.descriptor, 0o755 & ~umask) == 0 else { throw OutputErrors.error(errno) }
+        guard unsafe chmod(path, 0o755 & ~umask) == 0 else { throw OutputErrors.error(errno) }
     }
 
     private func applyDefaultFilePermissions(_ umask: mode_t) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
-            guard unsafe fchmodat(folder.descriptor, name, 0o644 & ~umask, 0) == 0 else {
-                throw OutputErrors.error(errno)
-            }
+            guard unsafe chmod("\(path)/\(name)", 0o644 & ~umask) == 0 else { throw OutputErrors.error(errno) }
         }
     }
 
