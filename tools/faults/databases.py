@@ -185,9 +185,16 @@ class Database(Machine):
     def down(self, fault):
         others = self.processes()[:-1]
         if fault["victim"] == "backend" and others:
+            victim = others[fault["number"] % len(others)]
+            with open(f"/proc/{victim}/cmdline", "rb") as file:
+                is_startup = b"startup" in file.read()
             # The server ends all sessions and recovers.
-            os.kill(others[fault["number"] % len(others)], signal.SIGKILL)
-            return time.sleep(fault["seconds"])
+            os.kill(victim, signal.SIGKILL)
+            time.sleep(fault["seconds"])
+            if is_startup and self.process.poll() is not None:
+                # A standby without its startup process ends; its operator starts it again.
+                self.start()
+            return None
         if fault["victim"] == "postmaster":
             self.is_wanted = False
             self.process.send_signal(signal.SIGKILL)
