@@ -23,10 +23,49 @@ extension LeadingBytes {
 }
 
 /// Identifies image formats by the first bytes of a file.
+///
+/// Sources: the format specifications; `docs/reference/apple-attachment-rules.md` lists which of them iOS accepts.
 package enum ImageSignature {
     /// The image format that begins with these bytes, or nil.
     package static func format(of first: LeadingBytes) -> MediaFormat? {
-        MediaFormat.allCases.first { $0.imageFormat?.matches(first) == true }
+        plainFormat(of: first) ?? bitmapFormat(of: first) ?? drawnFormat(of: first)
+    }
+
+    private static let table: [(signature: [UInt8], format: MediaFormat)] = [
+        ([0xFF, 0xD8, 0xFF], .jpeg),
+        ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png),
+        (Array("GIF87a".utf8), .gif),
+        (Array("GIF89a".utf8), .gif),
+        ([0x49, 0x49, 0x2A, 0x00], .tiff),
+        ([0x4D, 0x4D, 0x00, 0x2A], .tiff),
+        ([0x49, 0x49, 0x2B, 0x00], .tiff),
+        ([0x4D, 0x4D, 0x00, 0x2B], .tiff),
+        ([0x00, 0x00, 0x01, 0x00], .icon),
+        ([0x00, 0x00, 0x00, 0x0C, 0x6A, 0x50, 0x20, 0x20], .jpeg2000),
+        ([0xFF, 0x4F, 0xFF, 0x51], .jpeg2000),
+        ([0x00, 0x00, 0x00, 0x0C, 0x4A, 0x58, 0x4C, 0x20], .jpegXL),
+        ([0xFF, 0x0A], .jpegXL),
+    ]
+
+    private static func plainFormat(of first: LeadingBytes) -> MediaFormat? {
+        if first.has("RIFF"), first.has("WEBP", at: 8) { return .webp }
+        // An MPEG stream's 00 00 01 BA differs from an icon's 00 00 01 00 in the fourth byte; an icon also has a count.
+        return table.first { first.has($0.signature) && ($0.format != .icon || hasIconCount(first)) }?.format
+    }
+
+    private static func hasIconCount(_ first: LeadingBytes) -> Bool {
+        first[4] > 0 && first[5] == 0 && first[9] == 0
+    }
+
+    /// "BM" alone also begins many texts, so the size of the following header must be one of the legal values.
+    private static func bitmapFormat(of first: LeadingBytes) -> MediaFormat? {
+        let headerSizes: Set<UInt8> = [12, 40, 52, 56, 64, 108, 124]
+        let isBitmap = first.has("BM") && headerSizes.contains(first[14]) && first.has([0, 0, 0], at: 15)
+        return isBitmap ? .bmp : nil
+    }
+
+    private static func drawnFormat(of first: LeadingBytes) -> MediaFormat? {
+        XMLRoot(first) == .element("svg") ? .svg : nil
     }
 }
 

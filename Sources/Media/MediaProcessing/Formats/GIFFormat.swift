@@ -3,8 +3,6 @@ import MediaTypes
 
 /// Source: CompuServe, "Graphics Interchange Format, Version 89a".
 struct GIFFormat: ImageFormat {
-    func matches(_ first: LeadingBytes) -> Bool { first.has("GIF87a") || first.has("GIF89a") }
-
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {
         let parser = try GIFParser.parse(inspection.window("GIF"), countsPixels: true)
         try ImageLimits.check(parser)

@@ -9,8 +9,6 @@ import MediaTypes
 struct HEIFFormat: ImageFormat {
     let format: MediaFormat
 
-    func matches(_ first: LeadingBytes) -> Bool { false }
-
     // MARK: Inspection
 
     /// libheif decodes stills only; a sequence is detected by its brand.

@@ -2,15 +2,11 @@ import MediaEngine
 import MediaLibraries
 import MediaTypes
 
-/// How images of one format are recognized, inspected and decoded: all that the media process knows of the format.
+/// How images of one format are inspected and decoded: all that the media process knows of the format, beside its
+/// signature (`ImageSignature`).
 ///
-/// Only the first two have to be declared. What else a format does not declare, it does not have, and libvips decodes
-/// it.
+/// Only `inspect` has to be declared. What else a format does not declare, it does not have, and libvips decodes it.
 protocol ImageFormat: Sendable {
-    /// Whether a file that begins with these bytes is of the format; false for one that its first box names
-    /// (`ISOBrand`).
-    func matches(_ first: LeadingBytes) -> Bool
-
     /// Checks the limits by the header, and describes the image; decodes pixels only where the request asks for it.
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia
 

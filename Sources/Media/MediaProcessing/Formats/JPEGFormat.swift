@@ -4,8 +4,6 @@ import MediaTypes
 
 /// Source: ITU-T T.81; T.871 for JFIF.
 struct JPEGFormat: ImageFormat {
-    func matches(_ first: LeadingBytes) -> Bool { first.has([0xFF, 0xD8, 0xFF]) }
-
     // MARK: Inspection
 
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {

@@ -4,8 +4,6 @@ import MediaTypes
 
 /// Source: W3C, "Portable Network Graphics, Third Edition".
 struct PNGFormat: ImageFormat {
-    func matches(_ first: LeadingBytes) -> Bool { first.has(PNGChunk.signature) }
-
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {
         let parser = try PNGParser.parse(inspection.window("PNG"))
         // libpng rejects sides over a million pixels without stating the reason.

@@ -6,13 +6,6 @@ import MediaTypes
 
 /// Source: Adobe, "TIFF Revision 6.0"; the BigTIFF design of libtiff.
 struct TIFFFormat: ImageFormat {
-    func matches(_ first: LeadingBytes) -> Bool {
-        let signatures: [[UInt8]] = [
-            [0x49, 0x49, 0x2A, 0], [0x4D, 0x4D, 0, 0x2A], [0x49, 0x49, 0x2B, 0], [0x4D, 0x4D, 0, 0x2B],
-        ]
-        return signatures.contains { first.has($0) }
-    }
-
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {
         let image = try open(inspection.source, pages: .primary, deadline: inspection.deadline)
         return try inspection.inspect(image, decoding: inspection.request.decodesStills)
@@ -25,19 +18,11 @@ struct TIFFFormat: ImageFormat {
 
 /// Source: ISO/IEC 15444-1, annex I.
 struct JPEG2000Format: ImageFormat {
-    func matches(_ first: LeadingBytes) -> Bool {
-        first.has([0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20]) || first.has([0xFF, 0x4F, 0xFF, 0x51])
-    }
-
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia { try inspection.inspectStill() }
 }
 
 /// Source: ISO/IEC 18181-2.
 struct JPEGXLFormat: ImageFormat {
-    func matches(_ first: LeadingBytes) -> Bool {
-        first.has([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]) || first.has([0xFF, 0x0A])
-    }
-
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {
         let header = try JPEGXLHeader.parse(inspection.window("JPEG XL image"))
         try header.requireSupported()
@@ -54,8 +39,6 @@ struct JPEGXLFormat: ImageFormat {
 
 /// Source: W3C, "Scalable Vector Graphics 1.1".
 struct SVGFormat: ImageFormat {
-    func matches(_ first: LeadingBytes) -> Bool { XMLRoot(first) == .element("svg") }
-
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {
         inspection.described(try SVGRenderer.image(descriptor: inspection.source, deadline: inspection.deadline))
     }
@@ -69,12 +52,6 @@ struct SVGFormat: ImageFormat {
 
 /// Source: Microsoft, "Bitmap Storage".
 struct BMPFormat: ImageFormat {
-    /// "BM" alone also begins many texts, so the size of the following header must be one of the legal values.
-    func matches(_ first: LeadingBytes) -> Bool {
-        let headerSizes: Set<UInt8> = [12, 40, 52, 56, 64, 108, 124]
-        return first.has("BM") && headerSizes.contains(first[14]) && first.has([0, 0, 0], at: 15)
-    }
-
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {
         let (source, deadline) = (inspection.source, inspection.deadline)
         let size = try BMPDecoder.bmpSize(descriptor: source, deadline: deadline)
@@ -93,11 +70,6 @@ struct BMPFormat: ImageFormat {
 
 /// Source: Microsoft, "Icons".
 struct IconFormat: ImageFormat {
-    /// An MPEG stream's 00 00 01 BA differs from an icon's 00 00 01 00 in the fourth byte; an icon also has a count.
-    func matches(_ first: LeadingBytes) -> Bool {
-        first.has([0, 0, 1, 0]) && first[4] > 0 && first[5] == 0 && first[9] == 0
-    }
-
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {
         inspection.described(try IconDecoder.image(descriptor: inspection.source, deadline: inspection.deadline))
     }

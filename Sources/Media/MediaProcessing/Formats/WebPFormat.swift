@@ -4,8 +4,6 @@ import MediaTypes
 
 /// Source: RFC 9649.
 struct WebPFormat: ImageFormat {
-    func matches(_ first: LeadingBytes) -> Bool { first.has("RIFF") && first.has("WEBP", at: 8) }
-
     func inspect(_ inspection: ImageInspection) throws -> InspectedMedia {
         let parser = try WebPParser.parse(inspection.window("WebP"))
         guard parser.isAnimated else { return try inspection.inspectStill() }
