@@ -136,7 +136,7 @@ import Testing
         let accessible = entries.filter { $0.mode & 0o077 != 0 && !$0.path.hasPrefix("content/") }
         #expect(accessible.isEmpty, "\(accessible)")
         #expect(entries.contains { $0.path == "content" && $0.mode == 0o700 })
-        #expect(entries.contains { $0.path.hasPrefix("work/.attachprep-") })
+        #expect(entries.contains { $0.path.hasPrefix("work/") })
         try await service.kill()
     }
 

@@ -6,7 +6,8 @@ internal import SafeArithmetic
 ///
 /// `JSONDecoder` builds a tree of the whole text and compares keys as `String`s. So nesting, the number of values, the
 /// length of numbers and runs of combining marks are limited before, in one pass over the bytes. Of a key that occurs
-/// twice in one object it takes one of both, and other parsers take the other: such a text is refused, as in payloads.
+/// twice in one object it takes one of both, and other parsers take the other: such a text is refused, as in payloads,
+/// and so is a comma before a closing bracket.
 package enum ForeignJSON {
     /// - Throws: What `JSONDecoder` throws, and `DecodingError` for a text over a limit.
     package static func decode<Value: Decodable>(
@@ -59,6 +60,8 @@ private struct JSONShape {
     /// The keys so far of each open object; nil for an array. A key becomes a `String` after its runs of combining
     /// marks were checked.
     private var keys: [Set<String>?] = []
+    /// Whether only white space follows a comma so far.
+    private var isAfterComma = false
 
     init(bytes: [UInt8], valuesMax: Int) { (self.bytes, self.valuesMax) = (bytes, valuesMax) }
 
@@ -74,7 +77,16 @@ private struct JSONShape {
 
     private mutating func token() -> String? {
         let byte = bytes[position]
+        guard !Self.whiteSpace.contains(byte) else {
+            position += 1
+            return nil
+        }
+        let wasAfterComma = isAfterComma
+        isAfterComma = byte == UInt8(ascii: ",")
         switch byte {
+        case UInt8(ascii: "}") where wasAfterComma, UInt8(ascii: "]") where wasAfterComma:
+            // `JSONDecoder` reads it, and other parsers do not.
+            return "has a comma before a closing bracket; remove the comma"
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             keys.append(byte == UInt8(ascii: "{") ? [] : nil)
             if keys.count > Limits.jsonDepthMax { return "is nested more than \(Limits.jsonDepthMax) levels deep" }
@@ -89,6 +101,8 @@ private struct JSONShape {
         position += 1
         return nil
     }
+
+    private static let whiteSpace: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
 
     private mutating func number() -> String? {
         let start = position
@@ -117,7 +131,7 @@ private struct JSONShape {
         }
         let end = min(position, bytes.count)
         position += 1
-        while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
+        while position < bytes.count, Self.whiteSpace.contains(bytes[position]) { position += 1 }
         guard position < bytes.count, bytes[position] == UInt8(ascii: ":"), let last = keys.indices.last,
             case let key = Self.text(bytes[start..<end]), keys[last]?.insert(key).inserted == false
         else { return nil }

@@ -37,6 +37,18 @@ struct ForeignJSONTests {
                 + "which one counts, so keep one.")
     }
 
+    @Test(arguments: [
+        (#"{"a":1,}"#, true), ("[1 ,\n]", true), (#"{"a":[1,2],"b":{"c":1, } }"#, true), (#"{"a":",}"}"#, false),
+        ("[1,[]]", false), (#"{"a":[],"b":{}}"#, false),
+    ]) func `A comma before a closing bracket is refused, as other parsers do`(json: String, isRefused: Bool) {
+        let problem: String?
+        do {
+            try ForeignJSON.check(Array(json.utf8))
+            problem = nil
+        } catch { problem = ForeignJSON.problem(error) }
+        #expect(problem == (isRefused ? "has a comma before a closing bracket; remove the comma" : nil))
+    }
+
     // MARK: Limits before a tree is built
 
     @Test(arguments: [

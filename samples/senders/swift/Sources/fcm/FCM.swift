@@ -92,7 +92,8 @@ import Foundation
             let answer = response as? HTTPURLResponse
             let status = answer?.statusCode ?? 0
             guard [429, 500, 503].contains(status), attempt < attempts else {
-                return (status, try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:])
+                // An error's body may be empty, or a proxy's page.
+                return (status, (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:])
             }
             let retryAfter = answer?.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init) ?? 0
             try await Task.sleep(for: .seconds(max(retryAfter, pow(2, Double(attempt - 1)))))
