@@ -93,7 +93,8 @@ import Testing
         let total = try #require(timings["total"])
         for stage in ["firstByte", "identify", "inspect", "render", "publish"] {
             let time = try #require(timings[stage])
-            #expect(time > 0 && time <= total, "\(stage)")
+            // A signature is found within microseconds.
+            #expect((time > 0 || stage == "identify") && time <= total, "\(stage)")
         }
     }
 

@@ -59,7 +59,7 @@ enum StillShapes {
             let one = Bytes.jpeg(0xDA, [3, 1, 0, 2, 0, 3, 0, 0, 0, 0]) ++ [0]
             return frame(0xC2, 4_000, 4_000) ++ codes ++ Bytes.repeated(one, 9_000) ++ end
         },
-        HostileFile("no-height.jpg", HostileFile.corrupt) { _ in
+        HostileFile("no-height.jpg", ["media.unsupported"]) { _ in
             frame(0xC0, 64, 0) ++ codes ++ scan ++ [0, 0] ++ Bytes.jpeg(0xDC, [0xFF, 0xFF]) ++ end
         },
         HostileFile("components.jpg", HostileFile.corrupt) { _ in
