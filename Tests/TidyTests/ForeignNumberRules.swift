@@ -38,6 +38,9 @@ enum ForeignNumberRules {
         "Sources/Jobs/SQLStore/Jobs/JobRecord.swift",
         "Sources/Jobs/SQLStore/Store/ChangeMessage.swift",
         // Media.
+        "Sources/Media/MediaEngine/FileSignatures.swift",
+        "Sources/Media/MediaEngine/LeadingBytes.swift",
+        "Sources/Media/MediaEngine/MPEGAudioHeader.swift",
         "Sources/Libraries/MediaLibraries/JPEG/BaselineDamage.swift",
         "Sources/Libraries/MediaLibraries/JPEG/BaselineScan.swift",
         "Sources/Libraries/MediaLibraries/JPEG/HuffmanDecoder.swift",

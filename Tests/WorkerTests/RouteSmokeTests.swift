@@ -27,8 +27,15 @@ private struct RouteSmoke {
         /// As in the API's description: `GET /v1/jobs/{id}`.
         let operation: String
         let path: String
-        var body: String?
-        var type = "application/json"
+        let body: String?
+        let type: String
+
+        /// - Parameter path: With the ids of this run; nil for the path of the operation, without any.
+        init(_ operation: String, at path: String? = nil, body: String? = nil, type: String = "application/json") {
+            self.operation = operation
+            self.path = path ?? String(operation.split(separator: " ")[1])
+            (self.body, self.type) = (body, type)
+        }
     }
 
     private let service: RunningService
@@ -99,44 +106,44 @@ private struct RouteSmoke {
         let job = "/v1/jobs/\(batch[0])"
         let receipt = #"{"token": "\#(token)", "id": "a", "outcome": "text", "attachSeconds": 0.5, "ageSeconds": 0}"#
         return [
-            Call(operation: "GET /healthz", path: "/healthz"), Call(operation: "GET /readyz", path: "/readyz"),
-            Call(operation: "GET /metrics", path: "/metrics"), Call(operation: "GET /", path: "/"),
-            Call(operation: "GET /assets/{name}", path: "/assets/\(asset)"),
-            Call(operation: "GET /openapi.json", path: "/openapi.json"),
-            Call(operation: "POST /v1/jobs", path: "/v1/jobs", body: later),
-            Call(operation: "GET /v1/jobs", path: "/v1/jobs?tag=a%3Db&state=succeeded"),
-            Call(operation: "GET /v1/jobs/{id}", path: "/v1/jobs/\(done.id)"),
-            Call(operation: "GET /v1/jobs/{id}/log", path: "/v1/jobs/\(done.id)/log"),
-            Call(operation: "GET /media/{id}/{file}", path: file),
-            Call(operation: "GET /v1/batches/{id}", path: "/v1/batches/\(batchID)"),
-            Call(operation: "POST /v1/jobs/pause", path: "/v1/jobs/pause"),
-            Call(operation: "GET /v1/pauses", path: "/v1/pauses"),
-            Call(operation: "POST /v1/jobs/resume", path: "/v1/jobs/resume"),
-            Call(operation: "POST /v1/jobs/{id}/retry", path: "/v1/jobs/\(failed.id)/retry"),
+            Call("GET /healthz"), Call("GET /readyz"),
+            Call("GET /metrics"), Call("GET /"),
+            Call("GET /assets/{name}", at: "/assets/\(asset)"),
+            Call("GET /openapi.json"),
+            Call("POST /v1/jobs", body: later),
+            Call("GET /v1/jobs", at: "/v1/jobs?tag=a%3Db&state=succeeded"),
+            Call("GET /v1/jobs/{id}", at: "/v1/jobs/\(done.id)"),
+            Call("GET /v1/jobs/{id}/log", at: "/v1/jobs/\(done.id)/log"),
+            Call("GET /media/{id}/{file}", at: file),
+            Call("GET /v1/batches/{id}", at: "/v1/batches/\(batchID)"),
+            Call("POST /v1/jobs/pause"),
+            Call("GET /v1/pauses"),
+            Call("POST /v1/jobs/resume"),
+            Call("POST /v1/jobs/{id}/retry", at: "/v1/jobs/\(failed.id)/retry"),
             Call(
-                operation: "POST /v1/jobs/{id}/snooze", path: "\(job)/snooze",
+                "POST /v1/jobs/{id}/snooze", at: "\(job)/snooze",
                 body: #"{"notBefore": "2099-01-01T00:00:00Z"}"#),
-            Call(operation: "POST /v1/jobs/{id}/run", path: "\(job)/run"),
-            Call(operation: "DELETE /v1/jobs/{id}", path: "/v1/jobs/\(batch[1])"),
-            Call(operation: "POST /v1/jobs/priority", path: "/v1/jobs/priority"),
-            Call(operation: "POST /v1/jobs/cancel", path: "/v1/jobs/cancel"),
-            Call(operation: "POST /v1/jobs/retry", path: "/v1/jobs/retry"),
-            Call(operation: "POST /v1/jobs/purge", path: "/v1/jobs/purge"),
+            Call("POST /v1/jobs/{id}/run", at: "\(job)/run"),
+            Call("DELETE /v1/jobs/{id}", at: "/v1/jobs/\(batch[1])"),
+            Call("POST /v1/jobs/priority"),
+            Call("POST /v1/jobs/cancel"),
+            Call("POST /v1/jobs/retry"),
+            Call("POST /v1/jobs/purge"),
             Call(
-                operation: "POST /v1/payloads", path: "/v1/payloads",
+                "POST /v1/payloads",
                 body: #"{"payload": {"aps": {"alert": "Hello"}}, "campaign": "spring"}"#),
-            Call(operation: "GET /v1/webhooks", path: "/v1/webhooks"),
-            Call(operation: "POST /v1/webhooks/replay", path: "/v1/webhooks/replay"),
-            Call(operation: "POST /v1/uploads", path: "/v1/uploads", body: "GIF89a", type: "image/gif"),
-            Call(operation: "POST /v1/receipts", path: "/v1/receipts", body: receipt),
-            Call(operation: "GET /v1/campaigns", path: "/v1/campaigns"),
-            Call(operation: "GET /v1/campaigns/{name}", path: "/v1/campaigns/spring"),
-            Call(operation: "GET /v1/overview", path: "/v1/overview"),
-            Call(operation: "GET /v1/history", path: "/v1/history"),
-            Call(operation: "GET /v1/actions", path: "/v1/actions"),
-            Call(operation: "GET /v1/session", path: "/v1/session"),
-            Call(operation: "POST /v1/session", path: "/v1/session"),
-            Call(operation: "DELETE /v1/session", path: "/v1/session"),
+            Call("GET /v1/webhooks"),
+            Call("POST /v1/webhooks/replay"),
+            Call("POST /v1/uploads", body: "GIF89a", type: "image/gif"),
+            Call("POST /v1/receipts", body: receipt),
+            Call("GET /v1/campaigns"),
+            Call("GET /v1/campaigns/{name}", at: "/v1/campaigns/spring"),
+            Call("GET /v1/overview"),
+            Call("GET /v1/history"),
+            Call("GET /v1/actions"),
+            Call("GET /v1/session"),
+            Call("POST /v1/session"),
+            Call("DELETE /v1/session"),
         ]
     }
 
